@@ -1,0 +1,63 @@
+# make demo | make test | make soak | make wheel | make lint | make docs | make bench
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CACHE := $(CURDIR)/.numba_test_cache
+JOBS ?= 2
+
+.PHONY: demo test soak wheel lint docs bench clean
+
+$(VENV)/.venv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.base: $(VENV)/.venv pyproject.toml
+	@echo "installing rosenblatt into $(VENV) (about a minute the first time) ..."
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(PIP) -e '.[test]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	$(PIP) -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.base
+	@$(BIN)/rosenblatt demo
+
+test: $(VENV)/.test
+	rm -rf $(CACHE)
+	NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS)
+
+soak: $(VENV)/.test
+	rm -rf $(CACHE)
+	NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) tests
+
+wheel: $(VENV)/.dev
+	rm -rf dist build/wheel
+	$(BIN)/python -m build --wheel --outdir dist
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
+	cp -r tests build/wheel/tests
+	cd build/wheel && HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
+		bin/python -m pytest -q -n $(JOBS) -c $(CURDIR)/pyproject.toml --rootdir=. tests
+	build/wheel/bin/rosenblatt --version
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev
+	$(BIN)/pdoc --docformat numpy --output-directory docs/api rosenblatt rosenblatt.learn rosenblatt.data rosenblatt.prove rosenblatt.show
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/passes.py
+
+clean:
+	rm -rf $(VENV) $(CACHE) build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

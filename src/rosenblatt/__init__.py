@@ -1,0 +1,51 @@
+"""rosenblatt: perceptrons that prove what they learned.
+
+>>> from rosenblatt import Perceptron
+>>> clf = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"])
+>>> clf.predict([[1, 1]]), clf.stop_reason_
+(array(['yes'], dtype='<U3'), 'separated')
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# name -> module; imported on first use, so that `import rosenblatt` stays quick
+_PUBLIC = {
+    "Perceptron": "rosenblatt.estimators",
+    "Margin": "rosenblatt.learn.rules",
+    "Rosenblatt": "rosenblatt.learn.rules",
+    "Trace": "rosenblatt.learn.trace",
+    "Problem": "rosenblatt.data.problem",
+    "RosenblattError": "rosenblatt.errors",
+}
+
+__all__ = [
+    "Margin",
+    "Perceptron",
+    "Problem",
+    "Rosenblatt",
+    "RosenblattError",
+    "Trace",
+    "__version__",
+]
+
+if TYPE_CHECKING:
+    from rosenblatt.data.problem import Problem
+    from rosenblatt.errors import RosenblattError
+    from rosenblatt.estimators import Perceptron
+    from rosenblatt.learn.rules import Margin, Rosenblatt
+    from rosenblatt.learn.trace import Trace
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

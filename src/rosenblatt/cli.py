@@ -1,0 +1,79 @@
+"""Command line: parse, call, render. No algorithm lives here.
+
+Exit codes: 0 done, 2 wrong use or an error that the message explains.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+import rosenblatt
+
+app = typer.Typer(
+    help="Perceptrons that prove what they learned.", no_args_is_help=True, add_completion=False
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rosenblatt {rosenblatt.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Perceptrons that prove what they learned."""
+
+
+@app.command()
+def demo(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Train on Iris, setosa against the rest, and show what happened."""
+    if not as_json:
+        typer.echo("Iris: 150 flowers, 4 measurements. Is it a setosa? (the lecture's own example)")
+        typer.echo("Training; the first run on a machine compiles for a few seconds ...\n")
+    from sklearn.datasets import load_iris
+
+    from rosenblatt import Perceptron, Problem
+    from rosenblatt.prove.bounds import mistake_bound
+    from rosenblatt.show.text import learned
+
+    X, species = load_iris(return_X_y=True)
+    y = species == 0
+    clf = Perceptron(shuffle=False, tol=None).fit(X, y)
+    bound = mistake_bound(Problem.of(X, y), clf.coef_[0], float(clf.intercept_[0]))
+    if as_json:
+        facts = {
+            "stop_reason": clf.stop_reason_,
+            "mistakes_per_pass": clf.trace_.mistakes.tolist(),
+            "mistakes": clf.n_mistakes_,
+            "margin": bound.margin,
+            "radius": bound.radius,
+            "bound": bound.mistakes,
+            "coef": clf.coef_[0].tolist(),
+            "intercept": float(clf.intercept_[0]),
+        }
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(learned(clf.trace_, bound))
+    typer.echo(
+        "\nThe bound is Novikoff's with the margin of this very hyperplane; a hyperplane with a\n"
+        "wider margin gives a smaller one.\n"
+        "\nWhat to try next, in Python:\n"
+        "  from rosenblatt import Perceptron\n"
+        '  clf = Perceptron(keep="average").fit(X, y)   # your data, scikit-learn\'s habits\n'
+        "  print(clf.trace_)                            # mistakes per pass and why it stopped\n"
+        "Then README.md for the three jobs, docs/conventions.md for what the lectures do."
+    )
+
+
+if __name__ == "__main__":
+    app()

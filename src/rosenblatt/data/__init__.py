@@ -1,0 +1,1 @@
+"""data: what we learn from."""

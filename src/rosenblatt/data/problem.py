@@ -1,0 +1,323 @@
+"""Problem: what we learn from, checked once. The only validator in the house.
+
+X is a C-contiguous float32 or float64 array, or a CSR matrix in canonical form; y is
+-1 or +1 for two classes and a class number for more; weights are finite and >= 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.errors import DataError, DataTypeError, LabelError
+
+Matrix = Any  # npt.NDArray[np.floating] or scipy.sparse CSR
+LARGEST_INTEGER = 2**53  # every integer up to here is a float64
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows, labels and weights to learn from.
+
+    Attributes
+    ----------
+    X : array of shape (n, d), float32 or float64, or CSR
+    y : int8 array of -1 and +1 (two classes), or int64 class numbers (more)
+    classes : the labels as the user writes them, sorted
+    sample_weight : float64 array, or None for all ones
+
+    Examples
+    --------
+    >>> p = Problem.of([[1, 2], [3, 4]], ["ham", "spam"])
+    >>> p.y, p.classes, p.X.dtype
+    (array([-1,  1], dtype=int8), array(['ham', 'spam'], dtype='<U4'), dtype('float64'))
+    """
+
+    X: Matrix
+    y: npt.NDArray[np.integer[Any]]
+    classes: npt.NDArray[Any]
+    sample_weight: npt.NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
+        """Check raw input. `classes` names all labels there are, if known beforehand."""
+        X = as_matrix(X)
+        y = as_labels(y, X.shape[0])
+        known = np.unique(y) if classes is None else np.unique(as_labels(classes))
+        return cls(X, encode(y, known), known, as_weights(sample_weight, X.shape[0]))
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def versus_rest(self, k: int) -> Problem:
+        """Class number k against all others, as a problem of two classes."""
+        if len(self.classes) <= 2:
+            y = self.y if k else (-self.y).astype(np.int8)
+        else:
+            y = np.where(self.y == k, 1, -1).astype(np.int8)
+        return replace(self, y=y)
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Rows of each class."""
+        return np.bincount(self.class_numbers(), minlength=len(self.classes))
+
+    def class_numbers(self) -> npt.NDArray[np.int64]:
+        """y as 0, 1, ... whatever the number of classes."""
+        if len(self.classes) == 1:
+            return np.zeros(self.n_rows, dtype=np.int64)
+        y = self.y.astype(np.int64)
+        return (y + 1) // 2 if len(self.classes) == 2 else y
+
+
+def as_matrix(X: Any, name: str = "X") -> Matrix:
+    """Numbers as a float matrix, dense or CSR, or an error that says what is wrong.
+
+    float32 stays float32; everything else becomes float64. Input is never modified,
+    and only copied where it has to be converted.
+    """
+    if sp.issparse(X):
+        return _as_csr(X, name)
+    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if frame and hasattr(X, "sparse") and all(hasattr(t, "fill_value") for t in X.dtypes):
+        return _as_csr(X.sparse.to_coo(), name)
+    A = _as_numbers(_frame_values(X) if frame else X, name)
+    if A.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {A.ndim}D array instead: {name} has shape {A.shape}. "
+            "Reshape your data: one row per example, X.reshape(-1, 1) for a single feature, "
+            "X.reshape(1, -1) for a single example."
+        )
+    _check_shape(A.shape, name)
+    if A.dtype != np.float32:
+        _check_integers(A, name)
+        A = A.astype(np.float64, copy=False)
+    A = np.ascontiguousarray(A)
+    _check_finite(A, name)
+    return A
+
+
+def _frame_values(X: Any) -> Any:
+    """The values of a pandas or polars frame, missing ones as NaN."""
+    if any(str(t) in ("category", "Categorical", "Enum") for t in X.dtypes):
+        raise DataTypeError(
+            f"X has a column of categories ({[str(t) for t in X.dtypes]}); the perceptron "
+            "adds and multiplies. Encode it first, for instance with OneHotEncoder."
+        )
+    if hasattr(X, "isna"):  # pandas: nullable types would become objects
+        float32 = all(str(t).lower() == "float32" for t in X.dtypes)
+        try:
+            if any(str(t) != str(t).lower() for t in X.dtypes):
+                return X.to_numpy(dtype=np.float32 if float32 else np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            pass
+    return X.to_numpy()
+
+
+def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        A = np.asarray(X)
+    except ValueError as e:
+        raise DataError(f"{name} is not a table of numbers: {e}. Give rows of equal length.") from e
+    if A.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has dtype {A.dtype}. Split it in two.")
+    if A.dtype.kind in "OUS":
+        _check_integers(A, name)
+        try:
+            A = A.astype(np.float64)
+        except (TypeError, ValueError) as e:
+            error = DataTypeError if isinstance(e, TypeError) else DataError
+            raise error(
+                f"{name} holds something that is not a number: {e}. Encode it first."
+            ) from e
+    if A.dtype.kind not in "fiub":
+        raise DataTypeError(
+            f"{name} has dtype {A.dtype}, which is not a number. Convert it to numbers first."
+        )
+    return A
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if shape[0] == 0:
+        raise DataError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required. "
+            f"Give {name} at least one row."
+        )
+    if shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
+            f"Give {name} at least one column."
+        )
+
+
+def _check_integers(A: npt.NDArray[Any], name: str) -> None:
+    """Integers beyond 2**53 would be rounded silently."""
+    if A.size == 0 or A.dtype.kind not in "iuO" or A.dtype.itemsize < 8:
+        return
+    if A.dtype.kind == "O":
+        big = [v for v in A.flat if isinstance(v, int) and abs(v) > LARGEST_INTEGER]
+    else:
+        low, high = int(A.min()), int(A.max())
+        big = [v for v in (low, high) if abs(v) > LARGEST_INTEGER]
+    if big:
+        raise DataError(
+            f"{name} holds the integer {big[0]}, beyond 2**53 = {LARGEST_INTEGER}, where float64 "
+            "no longer tells neighbours apart. Subtract an offset, divide, or convert to float "
+            "yourself if the rounding is meant."
+        )
+
+
+def _check_finite(values: npt.NDArray[Any], name: str) -> None:
+    with np.errstate(all="ignore"):
+        total = values.sum(dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
+        return
+    bad = np.argwhere(~np.isfinite(values))[0]
+    what = "NaN" if np.isnan(values).any() else "infinity or a value too large for its type"
+    raise DataError(
+        f"Input {name} contains {what} (first at {tuple(int(k) for k in bad)}, with dtype "
+        f"{values.dtype}). Drop such rows, or fill them in (sklearn.impute.SimpleImputer)."
+    )
+
+
+def _as_csr(X: Any, name: str) -> Matrix:
+    """Any scipy sparse matrix as CSR with sorted, unique, valid indices."""
+    if X.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has dtype {X.dtype}. Split it in two.")
+    if len(X.shape) != 2:
+        raise DataError(
+            f"Expected 2D array, got {len(X.shape)}D sparse array instead: {name} has shape "
+            f"{X.shape}. Reshape it to one row per example."
+        )
+    _check_shape(X.shape, name)
+    A = X if X.format == "csr" else X.tocsr()
+    try:  # never trust flags or bounds that a caller may have edited
+        type(A)((A.data, A.indices, A.indptr), shape=A.shape).check_format(full_check=True)
+    except ValueError as e:
+        raise DataError(f"{name} is not a valid CSR matrix: {e}. Build it anew.") from e
+    steps = np.diff(A.indices.astype(np.int64, copy=False))
+    inside = np.ones(max(A.nnz - 1, 0), dtype=bool)
+    starts = A.indptr[1:-1]
+    inside[starts[(starts > 0) & (starts < A.nnz)] - 1] = False
+    if A.nnz and (steps[inside] <= 0).any():
+        A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
+        A.has_canonical_format = A.has_sorted_indices = False
+        A.sum_duplicates()
+    _check_integers(A.data, name)
+    dtype = A.data.dtype if A.data.dtype in (np.float32, np.float64) else np.float64
+    data = np.ascontiguousarray(A.data[: A.nnz], dtype=dtype)
+    _check_finite(data, name)
+    indices, indptr = np.ascontiguousarray(A.indices[: A.nnz]), np.ascontiguousarray(A.indptr)
+    if indices.dtype != indptr.dtype:
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    out = type(A)((data, indices, indptr), shape=A.shape)
+    out.indices, out.indptr = indices, indptr  # scipy narrows int64 indices; keep what came
+    return out
+
+
+def as_labels(y: Any, n_rows: int | None = None) -> npt.NDArray[Any]:
+    """Labels of any kind as a flat array."""
+    if y is None:
+        raise LabelError(
+            "requires y to be passed, but the target y is None. Give one label per row."
+        )
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the "
+            "shape of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise LabelError(
+            f"y should be a 1d array, got an array of shape {labels.shape} instead. Give one "
+            "label per row."
+        )
+    if labels.dtype.kind == "c":
+        raise LabelError(f"Complex data not supported: y has dtype {labels.dtype}.")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            what = "NaN" if np.isnan(labels).any() else "infinity"
+            raise LabelError(f"Input y contains {what}. Drop the rows without a label.")
+        if (labels != np.floor(labels)).any():
+            raise LabelError(
+                "Unknown label type: continuous (y holds "
+                f"{labels[labels != np.floor(labels)][0]!r}). A classifier needs classes; cut y "
+                "into classes or use a regressor."
+            )
+    if labels.dtype.kind == "O":
+        kinds = {"text" if isinstance(v, str) else "number" for v in labels}
+        if any(v is None or v != v for v in labels):
+            raise LabelError("Input y contains NaN or None. Drop the rows without a label.")
+        if len(kinds) > 1:
+            raise LabelError(
+                "y mixes text and numbers, which cannot be ordered. Use labels of one kind, "
+                "for instance [str(v) for v in y]."
+            )
+    if n_rows is not None and labels.size != n_rows:
+        raise LabelError(
+            f"Found input variables with inconsistent numbers of samples: {n_rows} rows in X, "
+            f"{labels.size} labels in y. Give one label per row."
+        )
+    return labels
+
+
+def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
+    """Labels to -1 and +1 (two classes or one) or to class numbers (more)."""
+    try:
+        number = np.searchsorted(classes, y)
+    except TypeError as e:
+        raise LabelError(f"y and classes are of different kinds: {e}. Use one kind.") from e
+    number = np.minimum(number, len(classes) - 1)
+    if (classes[number] != y).any():
+        strangers = np.unique(y[classes[number] != y])[:5].tolist()
+        raise LabelError(
+            f"y holds labels {strangers} that are not among classes {classes[:10].tolist()}. "
+            "Name every class on the first call, or leave classes out to let them appear."
+        )
+    if len(classes) <= 2:
+        return (2 * number - 1).astype(np.int8)
+    return number.astype(np.int64)
+
+
+def as_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """One finite weight >= 0 a row, not all of them 0; a number stands for all rows."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "fiub":
+        raise DataTypeError(f"sample_weight has dtype {weights.dtype}; give numbers.")
+    weights = weights.astype(np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.ndim != 1:
+        raise DataError(
+            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array. Give one "
+            "weight per row."
+        )
+    if weights.size != n_rows:
+        raise DataError(
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}! Give one weight a row."
+        )
+    _check_finite(weights, "sample_weight")
+    if (weights < 0).any():
+        raise DataError(
+            f"Negative values in sample_weight ({weights.min():g}): a row cannot be visited less "
+            "than never. Use weights >= 0, and flip the label if the opposite is meant."
+        )
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number; all are 0.")
+    return weights

@@ -1,0 +1,1 @@
+"""learn: how weights move."""

@@ -1,0 +1,163 @@
+"""Keep: which weights are kept: last, average, vote or pocket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.learn import kernels
+
+Keep = Literal["last", "average", "vote", "pocket"]
+Array = npt.NDArray[Any]
+
+VOTE_BYTES = 2**30  # default bound on the hyperplanes of keep="vote": 1 GiB, at most 10,000
+RECORD_BYTES = 2**28
+MOST_LOGGED = 10_000
+
+
+@dataclass
+class State:
+    """Where a run stands: enough to go on as if it had never paused.
+
+    w, b are the last weights; u, ub the lazy sums of the average, which after T visits is
+    (T w - u) / T; `votes` the hyperplanes so far and the visit at which each began.
+    """
+
+    w: Array
+    b: Array
+    u: Array = field(default_factory=lambda: np.empty(0))
+    ub: Array = field(default_factory=lambda: np.empty(0))
+    visits: float = 0.0
+    updates: int = 0
+    mistakes: int = 0
+    votes: Votes | None = None
+
+    @classmethod
+    def at(cls, w: Array, b: Array, dtype: Any) -> State:
+        return cls(np.array(w, dtype=dtype, order="C"), np.array(b, dtype=dtype, order="C"))
+
+    def copy(self) -> State:
+        return State(
+            self.w.copy(), self.b.copy(), self.u.copy(), self.ub.copy(),
+            self.visits, self.updates, self.mistakes, self.votes,
+        )  # fmt: skip
+
+    def mirrored(self) -> State:
+        """The same run with the two classes exchanged."""
+        votes = self.votes and Votes(-self.votes.w, -self.votes.b, self.votes.began)
+        return State(
+            -self.w, -self.b, -self.u, -self.ub, self.visits, self.updates, self.mistakes, votes
+        )
+
+    def average(self) -> tuple[Array, Array]:
+        """The mean of the weights after each visit (w_0 not counted), or w before any."""
+        if self.visits == 0 or self.u.size == 0:
+            return self.w, self.b
+        w = (self.visits * self.w.astype(np.float64) - self.u) / self.visits
+        b = (self.visits * self.b.astype(np.float64) - self.ub) / self.visits
+        return w.astype(self.w.dtype), b.astype(self.b.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """The hyperplanes of a run, each with the number of visits it survived.
+
+    Freund and Schapire's voted perceptron: the visit that caused a hyperplane counts as
+    its first.
+    """
+
+    w: Array
+    b: Array
+    began: Array
+
+    def counts(self, visits: float) -> Array:
+        """How many visits each hyperplane survived."""
+        return np.diff(np.append(self.began, visits))
+
+    def extended(self, w: Array, b: Array, began: Array) -> Votes:
+        return Votes(
+            np.concatenate([self.w, w]),
+            np.concatenate([self.b, b]),
+            np.concatenate([self.began, began]),
+        )
+
+
+def empty_log(capacity: int, w: Array, b: Array) -> kernels.Log:
+    """Room for the first `capacity` updates."""
+    return kernels.Log(
+        np.empty(capacity, dtype=np.int64),
+        np.empty(capacity),
+        np.empty(capacity),
+        np.empty((capacity, w.size), dtype=w.dtype),
+        np.empty((capacity, b.size), dtype=b.dtype),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+def logged(nbytes: int, width: int) -> int:
+    """How many updates of `width` numbers fit."""
+    return max(1, min(MOST_LOGGED, nbytes // (8 * width)))
+
+
+def keeper_for(keep: Keep, state: State, worst: float) -> kernels.Keeper:
+    """What the kernels write while they run; `worst` is more than any number of errors."""
+    nothing = np.empty(0, dtype=state.w.dtype)
+    stats = np.zeros(6)
+    stats[kernels.VISITS] = state.visits
+    stats[kernels.BEST_ERRORS] = worst
+    if keep == "average" and state.u.size == 0:
+        state.u, state.ub = np.zeros(state.w.shape), np.zeros(state.b.shape)
+    u = state.u if keep == "average" else np.empty((0,) * state.w.ndim)
+    ub = state.ub if keep == "average" else np.empty(0)
+    pocket = keep == "pocket"
+    return kernels.Keeper(
+        {"average": kernels.AVERAGE, "pocket": kernels.POCKET}.get(keep, 0),
+        u,
+        ub,
+        state.w.flatten() if pocket else nothing,
+        state.b.copy() if pocket else nothing,
+        stats,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """keep="vote": the hyperplanes, each with one vote per visit it survived.
+
+    w has shape (m, d) for two classes and (m, K, d) for the direct multiclass rule.
+    """
+
+    w: Array
+    b: Array
+    counts: Array
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def scores(self, X: Any) -> Array:
+        """Two classes: the mean vote, from -1 to 1. Direct: the share of votes per class.
+
+        Each hyperplane votes as it would predict: a score of 0 votes for +1.
+        """
+        n, total = X.shape[0], float(self.counts.sum()) or 1.0
+        chunk = max(1, 2**24 // max(1, self.w.size // self.w.shape[-1]))
+        parts = [self._chunk(X[i : i + chunk]) for i in range(0, n, chunk)]
+        return np.concatenate(parts) / total
+
+    def _chunk(self, X: Any) -> Array:
+        flat = self.w.reshape(-1, self.w.shape[-1])
+        scores = np.asarray(X @ flat.T) + self.b.reshape(-1)
+        if self.w.ndim == 2:
+            return np.where(scores >= 0, 1.0, -1.0) @ self.counts
+        winners = scores.reshape(len(scores), *self.b.shape).argmax(axis=2)
+        return np.stack([(winners == k) @ self.counts for k in range(self.b.shape[1])], axis=1)
+
+
+def ballot(state: State) -> Ballot:
+    """The votes of a run as they stand."""
+    votes = state.votes
+    assert votes is not None
+    return Ballot(votes.w, votes.b, votes.counts(state.visits))

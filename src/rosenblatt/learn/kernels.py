@@ -1,0 +1,958 @@
+"""Kernels: the only compiled learning loops. Arrays in, arrays out.
+
+One body per algorithm serves dense and CSR data alike. A row is reached through
+`dot`, `add` and `square`, which numba resolves at compile time from the type of
+`rows` (:class:`Dense` or :class:`Sparse`); which algorithm runs is resolved from the
+type of `rule` (:class:`Online`, :class:`Penalised`, :class:`Batch`, :class:`Direct`).
+Every function here calls only functions of this file: numba's disk cache does not
+notice an edit made elsewhere.
+
+The order of additions inside a dot product is left to the compiler (`reassoc`), so
+scores carry rounding errors unless the sums are exact; no flag assumes finite values.
+The plain-Python twin of everything here is :mod:`rosenblatt.learn.reference`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+FAST = {"reassoc", "contract", "nsz"}  # vectorised sums; never flags that assume finite values
+CONTRACT = {"contract"}
+
+# What a score of exactly 0 is: see docs/conventions.md.
+TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
+POSITIVE, CORRECT, HALF = 1, 2, 3
+# Who is visited next.
+IN_ORDER, SHUFFLED, SAMPLED = 0, 1, 2
+# Which weights are kept besides the last.
+AVERAGE, POCKET = 1, 2
+# Why `passes` came back.
+RUNNING, SEPARATED, CYCLE, NO_IMPROVEMENT, FULL, OVERFLOW = 0, 1, 2, 3, 4, 5
+# Slots of Keeper.stats.
+VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS = 0, 1, 2, 3, 4, 5
+# Slots of Stop.counters.
+UPDATES, STALLED, POWER, LENGTH, UPDATES_AT_SAVE = 0, 1, 2, 3, 4
+
+
+class Dense(NamedTuple):
+    """Rows of a C-contiguous matrix."""
+
+    X: Any
+
+
+class Sparse(NamedTuple):
+    """Rows of a CSR matrix in canonical form."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+
+
+class Target(NamedTuple):
+    """y: -1 or +1, 0 for a row that is not there (class number or -1 for `Direct`).
+    weight: one number a row, or empty."""
+
+    y: Any
+    weight: Any
+
+
+class Model(NamedTuple):
+    """The weights: w (d,) and b (1,), or (K, d) and (K,); `flat` is a view of w."""
+
+    w: Any
+    b: Any
+    flat: Any
+
+
+class Order(NamedTuple):
+    """kind: who is next; index: the order of visits, empty when in order; seed (1,)."""
+
+    kind: int
+    index: Any
+    seed: Any
+
+
+class Keeper(NamedTuple):
+    """What is kept besides the last weights: a running sum, or a pocket (flat)."""
+
+    kind: int
+    u: Any
+    ub: Any
+    best_w: Any
+    best_b: Any
+    stats: Any
+
+
+class Log(NamedTuple):
+    """The first `len(index)` updates: who, by how much, after how many visits, to where."""
+
+    index: Any
+    step: Any
+    visit: Any
+    w: Any
+    b: Any
+    count: Any
+
+
+class Stop(NamedTuple):
+    """When to stop, and what has to be remembered to know it."""
+
+    max_updates: int
+    tol: float
+    patience: int
+    clean: bool
+    size: float
+    saved_w: Any
+    saved_b: Any
+    counters: Any
+    best: Any
+
+
+class Tape(NamedTuple):
+    """One entry a pass."""
+
+    mistakes: Any
+    updates: Any
+    loss: Any
+    norm: Any
+
+
+class Run(NamedTuple):
+    """Everything a pass reads and writes."""
+
+    rows: Any
+    target: Any
+    model: Model
+    order: Order
+    keeper: Keeper
+    log: Log
+    stop: Stop
+    tape: Tape
+    tally: Any
+
+
+class Online(NamedTuple):
+    """w += eta y x at each mistake, one row at a time."""
+
+    eta: float
+    tau: float
+    tie: int
+    margin: bool
+    intercept: bool
+    repeat: bool
+
+
+class Penalised(NamedTuple):
+    """The same, with weight decay (L2) and cumulative truncation (L1) at every visit.
+
+    q: what each weight got of L1; owed: what all owe, and the norms the objective sees.
+    """
+
+    eta: float
+    tau: float
+    tie: int
+    margin: bool
+    intercept: bool
+    decay: float
+    shrink: float
+    alpha: float
+    l1_ratio: float
+    q: Any
+    owed: Any
+
+
+class Batch(NamedTuple):
+    """w += eta_k * sum (or mean) over all current mistakes of y x."""
+
+    etas: Any
+    tau: float
+    tie: int
+    margin: bool
+    intercept: bool
+    mean: bool
+
+
+class Direct(NamedTuple):
+    """Kesler: w_y += eta x, w_r -= eta x, r the best-scoring wrong class."""
+
+    eta: float
+    tau: float
+    tie: int
+    margin: bool
+    intercept: bool
+    repeat: bool
+
+
+def compiled(**options):
+    """A function that only other kernels call: no Python wrapper to compile."""
+    options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
+    return njit(**options)
+
+
+def entry_point(function):
+    """njit with the disk cache, or without it where there is no place to write one."""
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:
+        return njit(nogil=True, error_model="numpy")(function)
+
+
+def _is(numba_type, named_tuple):
+    return getattr(numba_type, "instance_class", None) is named_tuple
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def dot(rows, i, w):
+    """w . x_i, summed in float64 whatever the data."""
+
+
+@overload(dot, jit_options={"fastmath": FAST})
+def _dot_dense(rows, i, w):
+    if _is(rows, Dense):
+
+        def dense(rows, i, w):
+            s = 0.0
+            for j in range(w.size):
+                s += np.float64(rows.X[i, j]) * np.float64(w[j])
+            return s
+
+        return dense
+    return None
+
+
+@overload(dot, jit_options={"fastmath": CONTRACT})
+def _dot_sparse(rows, i, w):
+    if _is(rows, Sparse):
+        # four sums hide the latency of the additions; unsigned indices spare numba's
+        # test for negative ones (a gather vectorised by `reassoc` is slower)
+        def sparse(rows, i, w):
+            x, j = rows.data, rows.indices
+            k, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+            one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+            s0 = s1 = s2 = s3 = 0.0
+            while k + three < end:
+                s0 += np.float64(x[k]) * np.float64(w[np.uint64(j[k])])
+                s1 += np.float64(x[k + one]) * np.float64(w[np.uint64(j[k + one])])
+                s2 += np.float64(x[k + two]) * np.float64(w[np.uint64(j[k + two])])
+                s3 += np.float64(x[k + three]) * np.float64(w[np.uint64(j[k + three])])
+                k += four
+            while k < end:
+                s0 += np.float64(x[k]) * np.float64(w[np.uint64(j[k])])
+                k += one
+            return (s0 + s1) + (s2 + s3)
+
+        return sparse
+    return None
+
+
+def add(rows, i, c, w):
+    """w += c x_i, each entry rounded once to the type of w."""
+
+
+@overload(add, jit_options={"fastmath": CONTRACT})
+def _add(rows, i, c, w):
+    if _is(rows, Dense):
+
+        def dense(rows, i, c, w):
+            for j in range(w.size):
+                w[j] = np.float64(w[j]) + c * np.float64(rows.X[i, j])
+
+        return dense
+
+    def sparse(rows, i, c, w):
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            j = rows.indices[k]
+            w[j] = np.float64(w[j]) + c * np.float64(rows.data[k])
+
+    return sparse
+
+
+def square(rows, i, d):
+    """||x_i||^2."""
+
+
+@overload(square, jit_options={"fastmath": FAST})
+def _square(rows, i, d):
+    if _is(rows, Dense):
+
+        def dense(rows, i, d):
+            s = 0.0
+            for j in range(d):
+                s += np.float64(rows.X[i, j]) ** 2
+            return s
+
+        return dense
+
+    def sparse(rows, i, d):
+        s = 0.0
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            s += np.float64(rows.data[k]) ** 2
+        return s
+
+    return sparse
+
+
+def entries(rows, i, d):
+    """The range of positions at which row i holds values."""
+
+
+@overload(entries)
+def _entries(rows, i, d):
+    if _is(rows, Dense):
+        return lambda rows, i, d: (0, d)
+    return lambda rows, i, d: (rows.indptr[i], rows.indptr[i + 1])
+
+
+def entry(rows, i, k):
+    """(column, value) at position k of row i."""
+
+
+@overload(entry)
+def _entry(rows, i, k):
+    if _is(rows, Dense):
+        return lambda rows, i, k: (k, np.float64(rows.X[i, k]))
+    return lambda rows, i, k: (rows.indices[k], np.float64(rows.data[k]))
+
+
+# --------------------------------------------------------------- what a mistake is
+
+
+@compiled()
+def mistake(z, y, tie):
+    """How much of a mistake the margin z = y (w.x + b) is: 0, 1/2 or 1.
+
+    A score of exactly 0 is decided by `tie`, see docs/conventions.md.
+    """
+    if z < 0.0:
+        return 1.0
+    if z > 0.0 or tie == CORRECT:
+        return 0.0
+    if tie == POSITIVE:
+        return 1.0 if y < 0 else 0.0
+    if tie == HALF:
+        return 0.5
+    return 1.0
+
+
+@compiled()
+def push(rule, z, y):
+    """How many times eta y x is added at margin z: the mistake, or 1 up to tau."""
+    if rule.margin:
+        return 1.0 if z <= rule.tau else 0.0
+    return mistake(z, y, rule.tie)
+
+
+@compiled(fastmath=FAST)
+def scan(rows, y, w, b, index, t, bar):
+    """The first visit from t on whose margin is not clearly above `bar`, and that margin."""
+    z = 0.0
+    while t < y.size:
+        i = index[t] if index.size else t
+        z = y[i] * (dot(rows, i, w) + b)
+        if not (bar < z and z < np.inf):
+            break
+        t += 1
+    return t, z
+
+
+@compiled()
+def repeats(z, y, q, k, tie):
+    """k visits in a row to one example: (whole updates, half updates).
+
+    Each whole update raises z by q = eta (||x||^2 + 1). Closed form of the loop
+    `for _ in range(k): update if mistake`.
+    """
+    e = mistake(z, y, tie)
+    if e == 0.0 or k == 0.0:
+        return 0.0, 0.0
+    if q == 0.0:  # x = 0 without offset: the score never moves
+        return (0.0, k) if e == 0.5 else (k, 0.0)
+    if z == 0.0 and e == 0.5:
+        return 0.0, 1.0
+    # the smallest m with z + m q > 0, or >= 0 where a 0 is no (whole) mistake
+    m = np.floor(-z / q)
+    while m > 0.0 and z + m * q >= 0.0:
+        m -= 1.0
+    while z + m * q < 0.0:
+        m += 1.0
+    half = 0.0
+    if z + m * q == 0.0:
+        left = mistake(0.0, y, tie)
+        if left == 1.0:
+            m += 1.0
+        elif left == 0.5 and m < k:
+            half = 1.0
+    return min(m, k), half
+
+
+# ------------------------------------------------------------- what an update does
+
+
+@compiled()
+def note(run, i, c, scale):
+    """Write one update into the log while there is room; the weights are scale w."""
+    log, model = run.log, run.model
+    k = log.count[0]
+    log.count[0] += 1
+    if k < log.index.size:
+        log.index[k] = i
+        log.step[k] = c
+        log.visit[k] = run.keeper.stats[VISITS]
+        for j in range(model.flat.size):
+            log.w[k, j] = scale * model.flat[j]
+        for j in range(model.b.size):
+            log.b[k, j] = model.b[j]
+
+
+@compiled()
+def changed(run):
+    """After an update: the run of right answers is over, the pocket has not seen these."""
+    run.stop.counters[UPDATES] += 1
+    stats = run.keeper.stats
+    stats[RUN] = 0.0
+    stats[CHECKED] = 0.0
+    stats[HOLDS] = 0.0
+
+
+@compiled()
+def move(run, intercept, i, c, times):
+    """w += times c x_i, as `times` updates on consecutive visits (c = eta step y).
+
+    The average is lazy: an update at visit v counts for all visits but the first v,
+    so u collects v c x and the mean of the weights after each of T visits is
+    (T w - u) / T [Daume's trick; Freund and Schapire's average, w_0 not counted].
+    """
+    model, keeper = run.model, run.keeper
+    add(run.rows, i, times * c, model.w)
+    if intercept:
+        model.b[0] += times * c
+    if keeper.kind == AVERAGE:
+        v = c * (times * keeper.stats[VISITS] + times * (times - 1.0) / 2.0)
+        add(run.rows, i, v, keeper.u)
+        if intercept:
+            keeper.ub[0] += v
+    note(run, i, c, 1.0)
+    changed(run)
+
+
+@compiled()
+def copy_into(there, here):
+    for j in range(here.size):
+        there[j] = here[j]
+
+
+@compiled()
+def all_finite(values):
+    for j in range(values.size):
+        if not np.isfinite(values[j]):
+            return False
+    return True
+
+
+# ------------------------------------------------------------------------ the pocket
+
+
+def errors(run, rule, limit):
+    """The weight of the rows that prediction gets wrong, given up on at `limit`."""
+
+
+@overload(errors)
+def _errors(run, rule, limit):
+    if _is(rule, Direct):
+
+        def direct(run, rule, limit):
+            y, weight = run.target.y, run.target.weight
+            w, b = run.model.w, run.model.b
+            wrong = 0.0
+            for i in range(y.size):
+                if y[i] < 0:
+                    continue
+                first, best = 0, -np.inf
+                for k in range(b.size):
+                    s = dot(run.rows, i, w[k]) + b[k]
+                    if s > best:
+                        first, best = k, s
+                if first != y[i]:
+                    wrong += weight[i] if weight.size else 1.0
+                    if wrong >= limit:
+                        break
+            return wrong
+
+        return direct
+
+    def two_classes(run, rule, limit):
+        y, weight = run.target.y, run.target.weight
+        w, b = run.model.w, run.model.b
+        wrong = 0.0
+        for i in range(y.size):
+            s = dot(run.rows, i, w) + b[0]
+            # prediction: a score >= 0 is the positive class, see docs/conventions.md
+            if (y[i] > 0 and s < 0.0) or (y[i] < 0 and s >= 0.0):
+                wrong += weight[i] if weight.size else 1.0
+                if wrong >= limit:
+                    break
+        return wrong
+
+    return two_classes
+
+
+@compiled()
+def ratchet(run, rule):
+    """Put the current weights into the pocket if they make fewer errors [Gallant 1990]."""
+    keeper, stats = run.keeper, run.keeper.stats
+    if stats[CHECKED] == 0.0:
+        stats[CHECKED] = 1.0
+        wrong = errors(run, rule, stats[BEST_ERRORS])
+        if wrong < stats[BEST_ERRORS]:
+            stats[BEST_ERRORS] = wrong
+            stats[HOLDS] = 1.0
+            copy_into(keeper.best_w, run.model.flat)
+            copy_into(keeper.best_b, run.model.b)
+    if stats[HOLDS] == 1.0:
+        stats[BEST_RUN] = max(stats[BEST_RUN], stats[RUN])
+
+
+@compiled()
+def end_run(run, rule):
+    """The weights are about to change: were they right for longer than the pocket's?"""
+    if run.keeper.kind == POCKET and run.keeper.stats[RUN] > run.keeper.stats[BEST_RUN]:
+        ratchet(run, rule)
+
+
+# -------------------------------------------------------------------- the algorithms
+
+
+def one_pass(run, rule, p):
+    """One pass; writes entry p of the tape and returns RUNNING, FULL or OVERFLOW."""
+
+
+@overload(one_pass)
+def _online(run, rule, p):
+    if not _is(rule, Online):
+        return None
+
+    # for each row: if y (w.x + b) <= 0: w += eta y x, b += eta y   [Rosenblatt 1958]
+    def online(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, index = run.model.w, run.model.b, run.order.index
+        stats, tape, limit = run.keeper.stats, run.tape, run.stop.max_updates
+        bar = np.inf if rule.repeat else rule.tau
+        t = 0
+        while True:
+            start = t
+            t, z = scan(rows, y, w, b[0], index, t, bar)
+            stats[VISITS] += t - start
+            stats[RUN] += t - start
+            if t == y.size:
+                return RUNNING
+            i = index[t] if index.size else t
+            t += 1
+            if y[i] == 0:
+                continue
+            if not np.isfinite(z):
+                return OVERFLOW
+            k = weight[i] if weight.size else 1.0
+            c = rule.eta * y[i]
+            if rule.repeat:
+                whole = np.floor(k)
+                q = rule.eta * (square(rows, i, w.size) + rule.intercept)
+                full, half = repeats(z, y[i], q, whole, rule.tie)
+                tape.loss[p] += max(-(full * z + q * full * (full - 1.0) / 2.0), 0.0)
+                if full + half == 0.0:
+                    stats[VISITS] += whole
+                    stats[RUN] += whole
+                else:
+                    end_run(run, rule)
+                    left = float(limit - run.stop.counters[UPDATES])
+                    done = min(full, left)
+                    tape.mistakes[p] += int(min(full + half, left))
+                    tape.updates[p] += int(min(full + half, left))
+                    if run.tally.size:
+                        run.tally[i] += done + 0.5 * min(half, left - done)
+                    if run.log.index.size or q == 0.0:
+                        for _ in range(int(done)):
+                            move(run, rule.intercept, i, c, 1.0)
+                            stats[VISITS] += 1.0
+                    elif done > 0.0:
+                        move(run, rule.intercept, i, c, done)
+                        run.stop.counters[UPDATES] += int(done) - 1
+                        stats[VISITS] += done
+                    for _ in range(int(min(half, left - done))):
+                        move(run, rule.intercept, i, 0.5 * c, 1.0)
+                        stats[VISITS] += 1.0
+                    if full + half > left:
+                        return FULL
+                    stats[VISITS] += whole - full - half
+                    stats[RUN] += whole - full - half
+                    z = y[i] * (dot(rows, i, w) + b[0])
+                k -= whole
+                if k == 0.0:
+                    continue
+                tape.loss[p] += k * max(-z, 0.0)
+            else:
+                tape.loss[p] += max(rule.tau - z, 0.0)
+            step = push(rule, z, y[i]) if k > 0.0 else 0.0
+            if step == 0.0:
+                stats[RUN] += 1.0 if k > 0.0 else 0.0
+            else:
+                if run.stop.counters[UPDATES] >= limit:
+                    return FULL
+                end_run(run, rule)
+                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
+                tape.updates[p] += 1
+                if run.tally.size:
+                    run.tally[i] += step * k
+                move(run, rule.intercept, i, c * step * k, 1.0)
+            stats[VISITS] += k if rule.repeat else 1.0
+
+    return online
+
+
+@compiled()
+def settle(run, scale, sigma):
+    """Make v = scale v again, keeping the lazy sum (sigma v - u) what it was."""
+    v, keeper = run.model.w, run.keeper
+    for j in range(v.size):
+        if keeper.kind == AVERAGE:
+            keeper.u[j] += (keeper.stats[VISITS] * scale - sigma) * v[j]
+        v[j] *= scale
+
+
+@overload(one_pass)
+def _penalised(run, rule, p):
+    if not _is(rule, Penalised):
+        return None
+
+    # minimise mean max(0, -y (w.x + b)) + alpha ((1 - r) ||w||^2 / 2 + r |w|_1), one row at
+    # a time: w *= 1 - (1 - r) eta alpha; the perceptron update; then each touched weight
+    # moves towards 0 by what it owes [cumulative L1: Tsuruoka, Tsujii, Ananiadou 2009].
+    # w = scale v throughout. The average is lazy as in `move`, with sigma, the sum of the
+    # scales so far, in the place of the number of visits.
+    def penalised(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        v, b, index = run.model.w, run.model.b, run.order.index
+        stats, tape, keeper = run.keeper.stats, run.tape, run.keeper
+        averaged = keeper.kind == AVERAGE
+        scale, sigma, code = 1.0, stats[VISITS], RUNNING
+        decay = np.float64(v.dtype.type(rule.decay))  # rounded as scikit-learn rounds it
+        square_norm = one_norm = 0.0
+        for j in range(v.size):
+            square_norm += np.float64(v[j]) ** 2
+            one_norm += abs(np.float64(v[j]))
+        # the objective's norms are those of the last update, decayed since, as scikit-learn's
+        if np.isnan(rule.owed[1]):
+            rule.owed[1], rule.owed[2] = square_norm, one_norm
+        seen_square, seen_one = rule.owed[1], rule.owed[2]
+        for t in range(y.size):
+            i = index[t] if index.size else t
+            if y[i] == 0:
+                continue
+            z = y[i] * (scale * dot(rows, i, v) + b[0])
+            if not np.isfinite(z):
+                code = OVERFLOW
+                break
+            k = weight[i] if weight.size else 1.0
+            step = push(rule, z, y[i]) if k > 0.0 else 0.0
+            if step > 0.0 and run.stop.counters[UPDATES] >= run.stop.max_updates:
+                code = FULL
+                break
+            tape.loss[p] += max(rule.tau - z, 0.0) + rule.alpha * (
+                (1.0 - rule.l1_ratio) * 0.5 * seen_square + rule.l1_ratio * seen_one
+            )
+            scale = np.float64(v.dtype.type(scale * decay))
+            square_norm *= decay * decay
+            one_norm *= decay
+            seen_square *= decay * decay
+            seen_one *= decay
+            if scale < 1e-9:
+                settle(run, scale, sigma)
+                scale, sigma = 1.0, stats[VISITS]
+            first, last = entries(rows, i, v.size)
+            if step > 0.0:
+                c = rule.eta * step * k * y[i]
+                for e in range(first, last):
+                    j, x = entry(rows, i, e)
+                    old = np.float64(v[j])
+                    v[j] = old + x * (c / scale)
+                    new = np.float64(v[j])
+                    square_norm += (new * new - old * old) * scale * scale
+                    one_norm += (abs(new) - abs(old)) * scale
+                    if averaged:
+                        keeper.u[j] += sigma * (new - old)
+                seen_square, seen_one = square_norm, one_norm
+                if rule.intercept:
+                    b[0] += c
+                    if averaged:
+                        keeper.ub[0] += stats[VISITS] * c
+                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
+                tape.updates[p] += 1
+                changed(run)
+                note(run, i, c, scale)
+            if rule.shrink > 0.0:
+                rule.owed[0] += rule.shrink
+                for e in range(first, last):
+                    j, x = entry(rows, i, e)
+                    old = np.float64(v[j])
+                    if old > 0.0:
+                        v[j] = max(0.0, old - (rule.owed[0] + rule.q[j]) / scale)
+                    elif old < 0.0:
+                        v[j] = min(0.0, old + (rule.owed[0] - rule.q[j]) / scale)
+                    new = np.float64(v[j])
+                    rule.q[j] += scale * (new - old)
+                    square_norm += (new * new - old * old) * scale * scale
+                    one_norm += (abs(new) - abs(old)) * scale
+                    if averaged:
+                        keeper.u[j] += sigma * (new - old)
+            sigma += scale
+            stats[VISITS] += 1.0
+        settle(run, scale, sigma)
+        rule.owed[1], rule.owed[2] = seen_square, seen_one
+        return code
+
+    return penalised
+
+
+@overload(one_pass)
+def _batch(run, rule, p):
+    if not _is(rule, Batch):
+        return None
+
+    # M = {i : y_i (w.x_i + b) <= 0};  w += eta_k sum_M y_i x_i, or its mean   [chan, cisc271]
+    def batch(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, keeper, tape = run.model.w, run.model.b, run.keeper, run.tape
+        g, gb, total = np.zeros(w.size), 0.0, 0.0
+        t = 0
+        while True:
+            t, z = scan(rows, y, w, b[0], run.order.index, t, rule.tau)
+            if t == y.size:
+                break
+            i = t
+            t += 1
+            if y[i] == 0:
+                continue
+            if not np.isfinite(z):
+                return OVERFLOW
+            tape.loss[p] += max(rule.tau - z, 0.0)
+            k = weight[i] if weight.size else 1.0
+            step = push(rule, z, y[i]) * k
+            if step > 0.0:
+                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
+                add(rows, i, step * y[i], g)
+                gb += step * y[i]
+                total += step
+                if run.tally.size:
+                    run.tally[i] += step
+        if total > 0.0:
+            if run.stop.counters[UPDATES] >= run.stop.max_updates:
+                return FULL
+            eta, visits = rule.etas[min(p, rule.etas.size - 1)], keeper.stats[VISITS]
+            share = total if rule.mean else 1.0
+            for j in range(w.size):
+                delta = eta * g[j] / share
+                w[j] = np.float64(w[j]) + delta
+                if keeper.kind == AVERAGE:
+                    keeper.u[j] += visits * delta
+            if rule.intercept:
+                b[0] += eta * gb / share
+                if keeper.kind == AVERAGE:
+                    keeper.ub[0] += visits * (eta * gb / share)
+            tape.updates[p] += 1
+            changed(run)
+            note(run, -1, eta / share, 1.0)
+        keeper.stats[VISITS] += 1.0
+        return RUNNING
+
+    return batch
+
+
+@compiled()
+def rival(rows, i, y, w, b):
+    """(margin over, number of) the best-scoring class other than y; the first on a tie."""
+    own, best, r = 0.0, -np.inf, -1
+    for k in range(b.size):
+        s = dot(rows, i, w[k]) + b[k]
+        if k == y:
+            own = s
+        elif r < 0 or s > best:
+            best, r = s, k
+    return own - best, r
+
+
+@overload(one_pass)
+def _direct(run, rule, p):
+    if not _is(rule, Direct):
+        return None
+
+    # r = argmax_{k != y} w_k.x;  if w_y.x <= w_r.x: w_y += eta x, w_r -= eta x   [Kesler]
+    def direct(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, index = run.model.w, run.model.b, run.order.index
+        keeper, tape = run.keeper, run.tape
+        stats = keeper.stats
+        for t in range(y.size):
+            i = index[t] if index.size else t
+            if y[i] < 0:
+                continue
+            k = weight[i] if weight.size else 1.0
+            # weight k as k visits: no closed form, the rival may change between them
+            visits = int(np.ceil(k)) if rule.repeat else 1
+            for n in range(visits):
+                part = min(k - n, 1.0) if rule.repeat else k
+                z, r = rival(rows, i, y[i], w, b)
+                if not np.isfinite(z):
+                    return OVERFLOW
+                tape.loss[p] += max(rule.tau - z, 0.0)
+                step = push(rule, z, 1) if k > 0.0 else 0.0
+                if step == 0.0:
+                    stats[RUN] += 1.0 if k > 0.0 else 0.0
+                else:
+                    if run.stop.counters[UPDATES] >= run.stop.max_updates:
+                        return FULL
+                    end_run(run, rule)
+                    tape.mistakes[p] += 1 if mistake(z, 1, rule.tie) > 0.0 else 0
+                    tape.updates[p] += 1
+                    if run.tally.size:
+                        run.tally[i * b.size + r] += step * part
+                    c = rule.eta * step * part
+                    for side in range(2):
+                        row, a = (y[i], c) if side == 0 else (r, -c)
+                        add(rows, i, a, w[row])
+                        b[row] += a * rule.intercept
+                        if keeper.kind == AVERAGE:
+                            add(rows, i, a * stats[VISITS], keeper.u[row])
+                            keeper.ub[row] += a * stats[VISITS] * rule.intercept
+                    note(run, i, c, 1.0)
+                    changed(run)
+                stats[VISITS] += part if rule.repeat else 1.0
+        return RUNNING
+
+    return direct
+
+
+# ------------------------------------------------------------------------- the passes
+
+
+@compiled()
+def arrange(order):
+    """Write the visits of the next pass into order.index.
+
+    Shuffled: Fisher-Yates on the last permutation, restarted from the same seed each
+    pass, with the xorshift generator and the modulo that scikit-learn uses, so that the
+    same random_state gives the same order. Sampled: n draws with replacement.
+    """
+    index, n = order.index, order.index.size
+    seed = order.seed[0]
+    for i in range(n - 1 if order.kind == SHUFFLED else n):
+        if seed == 0:
+            seed = np.uint32(1)
+        seed = np.uint32(seed ^ np.uint32(seed << np.uint32(13)))
+        seed = np.uint32(seed ^ np.uint32(seed >> np.uint32(17)))
+        seed = np.uint32(seed ^ np.uint32(seed << np.uint32(5)))
+        draw = np.int64(seed & np.uint32(0x7FFFFFFF))
+        if order.kind == SHUFFLED:
+            j = i + draw % (n - i)
+            index[i], index[j] = index[j], index[i]
+        else:
+            index[i] = draw % n
+    if order.kind == SAMPLED:
+        order.seed[0] = seed
+
+
+def nothing_left(run, rule):
+    """Would a pass in order over every row move nothing?"""
+
+
+@overload(nothing_left)
+def _nothing_left(run, rule):
+    if _is(rule, Direct):
+
+        def direct(run, rule):
+            y, weight = run.target.y, run.target.weight
+            for i in range(y.size):
+                if y[i] >= 0 and (weight.size == 0 or weight[i] > 0.0):
+                    z, _ = rival(run.rows, i, y[i], run.model.w, run.model.b)
+                    if push(rule, z, 1) > 0.0:
+                        return False
+            return True
+
+        return direct
+
+    def two_classes(run, rule):
+        y, weight = run.target.y, run.target.weight
+        for i in range(y.size):
+            if y[i] != 0 and (weight.size == 0 or weight[i] > 0.0):
+                z = y[i] * (dot(run.rows, i, run.model.w) + run.model.b[0])
+                if push(rule, z, y[i]) > 0.0:
+                    return False
+        return True
+
+    return two_classes
+
+
+@compiled()
+def came_back(run):
+    """Brent's cycle detection on the weights after each pass: O(d) memory."""
+    model, stop, counters = run.model, run.stop, run.stop.counters
+    if stop.saved_w.size == 0:
+        return False
+    counters[LENGTH] += 1
+    same = True
+    for j in range(model.flat.size):
+        if model.flat[j] != stop.saved_w[j]:
+            same = False
+            break
+    for k in range(model.b.size):
+        same = same and model.b[k] == stop.saved_b[k]
+    if not same and counters[LENGTH] == counters[POWER]:
+        copy_into(stop.saved_w, model.flat)
+        copy_into(stop.saved_b, model.b)
+        counters[POWER] *= 2
+        counters[LENGTH] = 0
+        counters[UPDATES_AT_SAVE] = counters[UPDATES]
+    return same
+
+
+@entry_point
+def passes(run, rule, n):
+    """Up to n passes: (how many were made, why it stopped or RUNNING)."""
+    stop, tape, model = run.stop, run.tape, run.model
+    if run.keeper.kind == POCKET and n > 0:
+        ratchet(run, rule)  # the weights at the start are the first in the pocket
+    for p in range(n):
+        tape.mistakes[p] = tape.updates[p] = 0
+        tape.loss[p] = 0.0
+        if run.order.kind != IN_ORDER:
+            arrange(run.order)
+        code = one_pass(run, rule, p)
+        norm = 0.0
+        for j in range(model.flat.size):
+            norm += np.float64(model.flat[j]) ** 2
+        tape.norm[p] = np.sqrt(norm)
+        if code == OVERFLOW or not (all_finite(model.flat) and all_finite(model.b)):
+            return p + 1, OVERFLOW
+        if run.keeper.kind == POCKET:
+            ratchet(run, rule)
+        if code == FULL:
+            return p + 1, FULL
+        still = stop.clean and tape.updates[p] == 0
+        if still and (run.order.kind != SAMPLED or nothing_left(run, rule)):
+            return p + 1, SEPARATED
+        if came_back(run):
+            return p + 1, CYCLE
+        # scikit-learn's test: no gain of tol on the best mean objective, patience times
+        objective = tape.loss[p] / stop.size
+        if stop.tol > -np.inf and objective > stop.best[0] - stop.tol:
+            stop.counters[STALLED] += 1
+        else:
+            stop.counters[STALLED] = 0
+        stop.best[0] = min(stop.best[0], objective)
+        if stop.counters[STALLED] >= stop.patience:
+            return p + 1, NO_IMPROVEMENT
+    return n, RUNNING

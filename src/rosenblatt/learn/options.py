@@ -1,0 +1,199 @@
+"""Options: what a user may ask of a training run, checked before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.learn.keep import Keep
+from rosenblatt.learn.rules import Penalty, Rosenblatt, Update, resolve
+from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.training import Stop
+
+Check = tuple[Callable[[Any], bool], str]
+
+
+def _is_number(v: Any, kind: Any = Real) -> bool:
+    return isinstance(v, kind) and not isinstance(v, (bool, np.bool_))
+
+
+def _choice(*names: Any) -> Check:
+    """One of some words, flags or None; 1 is not taken for True."""
+
+    def test(v: Any) -> bool:
+        if isinstance(v, (bool, np.bool_)):
+            v = bool(v)
+        return any(type(v) is type(n) and v == n for n in names)
+
+    return test, f"one of {', '.join(map(repr, names))}"
+
+
+def _whole(low: int, optional: bool = False) -> Check:
+    def test(v: Any) -> bool:
+        return (optional and v is None) or (_is_number(v, Integral) and bool(v >= low))
+
+    return test, f"a whole number >= {low}" + (" or None" if optional else "")
+
+
+def _number(inside: Callable[[float], bool], words: str, optional: bool = False) -> Check:
+    def test(v: Any) -> bool:
+        return (optional and v is None) or (_is_number(v) and inside(float(v)))
+
+    return test, words + (" or None" if optional else "")
+
+
+def _flag() -> Check:
+    return (lambda v: isinstance(v, (bool, np.bool_))), "True or False"
+
+
+CHECKS: dict[str, Check] = {
+    "penalty": _choice(None, "l2", "l1", "elasticnet"),
+    "alpha": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0"),
+    "l1_ratio": _number(lambda v: 0 <= v <= 1, "a number from 0 to 1"),
+    "fit_intercept": _flag(),
+    "max_iter": _whole(1),
+    "tol": _number(lambda v: v >= 0, "a number >= 0", optional=True),
+    "shuffle": _choice(True, False, "sample"),
+    "verbose": (
+        lambda v: isinstance(v, (Integral, bool, np.bool_)) and int(v) >= 0,
+        "True, False or a whole number >= 0",
+    ),
+    "n_jobs": _whole(-(2**31), optional=True),
+    "early_stopping": _flag(),
+    "validation_fraction": _number(lambda v: 0 < v < 1, "a number between 0 and 1"),
+    "n_iter_no_change": _whole(1),
+    "class_weight": (
+        lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+        "None, 'balanced' or a dict of weights by class",
+    ),
+    "warm_start": _flag(),
+    "keep": _choice("last", "average", "vote", "pocket"),
+    "mode": _choice("online", "batch", "batch-mean"),
+    "tie": _choice("mistake", "positive", "correct", "half"),
+    "weighting": _choice("scale", "repeat"),
+    "multiclass": _choice("ovr", "direct"),
+    "max_updates": _whole(1, optional=True),
+    "record": _choice(None, False, "updates"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """A checked set of choices, as the rooms want them."""
+
+    update: Update
+    keep: Keep
+    stop: Stop
+    shuffle: bool | str
+    direct: bool
+    record: bool
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], owner: str = "Perceptron") -> Options:
+        """Check raw parameters, alone and together."""
+        for name, (test, words) in CHECKS.items():
+            if not test(params[name]):
+                raise ParameterError(
+                    f"The {name!r} parameter of {owner} must be {words}. Got {params[name]!r} "
+                    "instead."
+                )
+        if isinstance(params["init"], str) and params["init"] not in ("zero", "random"):
+            raise ParameterError(
+                f"The 'init' parameter of {owner} must be 'zero', 'random' or an array of the "
+                f"shape of coef_. Got {params['init']!r} instead."
+            )
+        ratios = {"l2": 0.0, "l1": 1.0, "elasticnet": params["l1_ratio"]}
+        penalty = params["penalty"] and Penalty(
+            float(params["alpha"]), float(ratios[params["penalty"]])
+        )
+        update = Update(
+            rule=resolve(params["rule"]),
+            tie=params["tie"],
+            eta0=_eta(params["eta0"], params["mode"], owner),
+            mode=params["mode"],
+            weighting=params["weighting"],
+            penalty=penalty or None,
+            fit_intercept=bool(params["fit_intercept"]),
+        )
+        stop = Stop(
+            max_iter=int(params["max_iter"]),
+            max_updates=None if params["max_updates"] is None else int(params["max_updates"]),
+            tol=None if params["tol"] is None else float(params["tol"]),
+            patience=int(params["n_iter_no_change"]),
+        )
+        options = cls(
+            update,
+            params["keep"],
+            stop,
+            params["shuffle"] if isinstance(params["shuffle"], str) else bool(params["shuffle"]),
+            params["multiclass"] == "direct",
+            params["record"] == "updates",
+        )
+        options._check_together()
+        return options
+
+    def _check_together(self) -> None:
+        update = self.update
+        plain = isinstance(update.rule, Rosenblatt)
+        if update.penalty and self.keep in ("vote", "pocket"):
+            raise NotSupportedError(
+                f"keep={self.keep!r} counts how long weights stay as they are, and a penalty moves "
+                "them at every visit. Use keep='last' or 'average', or penalty=None."
+            )
+        if update.penalty and update.mode != "online":
+            raise NotSupportedError(
+                f"mode={update.mode!r} has no penalty. Use mode='online' or penalty=None."
+            )
+        if update.weighting == "repeat" and not (plain and update.penalty is None):
+            raise NotSupportedError(
+                "weighting='repeat' is defined for rule='perceptron' without a penalty, got "
+                f"rule={update.rule!r}, penalty={update.penalty!r}. Use weighting='scale'."
+            )
+        if self.keep == "vote" and self.record:
+            raise NotSupportedError(
+                "record='updates' adds nothing to keep='vote', which keeps every hyperplane. "
+                "Leave one of them out."
+            )
+
+    def check_direct(self) -> None:
+        """What the direct multiclass rule cannot be combined with."""
+        update = self.update
+        if update.tie in ("positive", "half"):
+            raise NotSupportedError(
+                f"tie={update.tie!r} is defined for two classes; the direct multiclass rule takes "
+                "'mistake' or 'correct'. Or use multiclass='ovr'."
+            )
+        if update.penalty or update.mode != "online":
+            raise NotSupportedError(
+                "multiclass='direct' goes with mode='online' and penalty=None, got "
+                f"mode={update.mode!r}, penalty={update.penalty!r}. Or use multiclass='ovr'."
+            )
+
+    def schedule(self, seed: int) -> Schedule:
+        """The order of visits from one seed."""
+        if self.shuffle == "sample":
+            return Schedule("sample", seed)
+        return Schedule("shuffle" if self.shuffle else "order", seed)
+
+
+def _eta(eta0: Any, mode: str, owner: str) -> Any:
+    if _is_number(eta0):
+        if 0 < float(eta0) < np.inf:
+            return float(eta0)
+    elif mode != "online" and callable(eta0):
+        return eta0
+    elif mode != "online" and not isinstance(eta0, (str, bool, np.bool_)) and np.ndim(eta0) == 1:
+        steps = tuple(float(v) for v in eta0)
+        if steps and all(0 < v < np.inf for v in steps):
+            return steps
+    words = "a finite number > 0"
+    if mode != "online":
+        words += ", a sequence of them, or a function of the pass number (from 1)"
+    raise ParameterError(
+        f"The 'eta0' parameter of {owner} must be {words} with mode={mode!r}. Got {eta0!r} instead."
+    )

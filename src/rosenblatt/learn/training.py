@@ -1,0 +1,380 @@
+"""Training: a Problem goes through a rule in the order of a schedule and yields a Trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.errors import OverflowedError, ParameterError
+from rosenblatt.learn import kernels
+from rosenblatt.learn.cycle import cancels
+from rosenblatt.learn.keep import (
+    RECORD_BYTES,
+    VOTE_BYTES,
+    Keep,
+    State,
+    Votes,
+    empty_log,
+    keeper_for,
+    logged,
+)
+from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.trace import Cycle, Record, StopReason, Trace
+
+Array = npt.NDArray[Any]
+NO_LIMIT = np.iinfo(np.int64).max
+SECONDS_PER_CALL = 0.2  # how long the compiled loop may run before Ctrl-C is heard
+MOST_PASSES_PER_CALL = 4096
+
+REASONS = {
+    kernels.SEPARATED: StopReason.SEPARATED,
+    kernels.CYCLE: StopReason.CYCLE,
+    kernels.NO_IMPROVEMENT: StopReason.NO_IMPROVEMENT,
+    kernels.FULL: StopReason.MAX_UPDATES,
+}
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: passes, updates, and no gain of `tol` for `patience` passes."""
+
+    max_iter: int = 1000
+    max_updates: int | None = None
+    tol: float | None = None
+    patience: int = 5
+    clean: bool = True  # stop after a pass that moved nothing
+    cycle: bool = True  # stop when the weights come back, where that can be seen
+
+    def once(self) -> Stop:
+        """One pass and no other test: what partial_fit does."""
+        return replace(self, max_iter=1, tol=None, clean=False, cycle=False)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows kept aside, and how to score weights on them."""
+
+    mask: npt.NDArray[np.bool_]
+    score: Callable[[Array, Array], float]
+
+    @classmethod
+    def of(
+        cls, problem: Problem, mask: npt.NDArray[np.bool_], weight: Array | None = None
+    ) -> HeldOut:
+        """Accuracy on the rows in `mask`, each counting its weight."""
+        X, y = problem.X[mask], problem.y[mask]
+        weight = None if weight is None else weight[mask]
+
+        def score(w: Array, b: Array) -> float:
+            scores = X @ w.T + b
+            if w.ndim == 2:
+                right = np.argmax(scores, axis=1) == y
+            else:
+                right = np.where(scores >= 0, 1, -1) == y
+            return float(np.average(right, weights=weight))
+
+        return cls(mask, score)
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a monitor is told after each pass. Returning True asks to stop."""
+
+    pass_number: int
+    mistakes: int
+    updates: int
+    loss: float
+    norm: float
+    score: float | None
+    seconds: float
+    weights: Callable[[], tuple[Array, Array]]
+
+
+Monitor = Callable[[Progress], bool]
+
+
+def train(
+    problem: Problem,
+    update: Update,
+    schedule: Schedule,
+    keep: Keep,
+    stop: Stop,
+    state: State,
+    *,
+    record: bool = False,
+    held_out: HeldOut | None = None,
+    monitor: Monitor | None = None,
+) -> tuple[Trace, Array, Array]:
+    """Move `state` by `update`, in the order of `schedule`, until `stop`.
+
+    `state.w` of shape (d,) trains two classes, of shape (K, d) the direct multiclass rule.
+    Returns the trace and the weights that `keep` keeps; `state` is changed in place and
+    can be trained further.
+    """
+    run = _Run(problem, update, schedule, keep, stop, state, record, held_out)
+    best_score, best, kept_pass, stalled = -np.inf, None, 0, 0
+    scores: list[float] = []
+    reason: StopReason | None = None
+    while reason is None:
+        code = run.advance(1 if held_out or monitor else None)
+        if code == kernels.OVERFLOW:
+            raise OverflowedError(
+                f"Floating-point under-/overflow occurred at epoch #{run.n_passes}: a score or a "
+                f"weight left the range of {state.w.dtype}. Scale the data "
+                "(sklearn.preprocessing.StandardScaler) or lower eta0."
+            )
+        reason = REASONS.get(code)
+        if held_out:
+            w, b = run.kept()
+            scores.append(held_out.score(w, b))
+            stalled = (
+                stalled + 1 if stop.tol is not None and scores[-1] < best_score + stop.tol else 0
+            )
+            if scores[-1] > best_score:
+                best_score, best, kept_pass = scores[-1], (w.copy(), b.copy()), run.n_passes
+            if stalled >= stop.patience:
+                reason = reason or StopReason.NO_IMPROVEMENT
+        if monitor and monitor(run.progress(scores[-1] if scores else None)):
+            reason = reason or StopReason.CALLBACK
+        if run.n_passes >= stop.max_iter:
+            reason = reason or StopReason.MAX_ITER
+    w, b = best if best else run.kept()
+    trace = run.trace(reason, np.array(scores) if held_out else None, kept_pass or run.n_passes)
+    return trace, w, b
+
+
+class _Run:
+    """The arrays of one run, and the calls into the compiled loop."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        update: Update,
+        schedule: Schedule,
+        keep: Keep,
+        stop: Stop,
+        state: State,
+        record: bool,
+        held_out: HeldOut | None,
+    ) -> None:
+        self.problem, self.update, self.keep, self.stop = problem, update, keep, stop
+        self.state, self.wants_record = state, record
+        self.direct = state.w.ndim == 2
+        self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
+        self.schedule = schedule if update.mode == "online" else Schedule()
+        self.tapes: list[kernels.Tape] = []
+        self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
+        self.run = self._arrays(held_out)
+        began = time.perf_counter()
+        kernels.passes(self.run, self._rule(1), 0)  # compiles, or loads from the cache
+        self.compile_seconds = time.perf_counter() - began
+
+    def _arrays(self, held_out: HeldOut | None) -> kernels.Run:
+        problem, state, stop = self.problem, self.state, self.stop
+        X = problem.X
+        rows = kernels.Sparse(X.indptr, X.indices, X.data) if sp.issparse(X) else kernels.Dense(X)
+        y = problem.class_numbers() if self.direct else problem.y
+        if held_out is not None:
+            y = np.where(held_out.mask, -1 if self.direct else 0, y).astype(y.dtype)
+        weight = np.empty(0) if problem.sample_weight is None else problem.sample_weight
+        there = np.ones(len(y), dtype=bool) if held_out is None else ~held_out.mask
+        repeated = self.update.weighting == "repeat" and weight.size
+        self.size = float(weight[there].sum() if repeated else there.sum())
+        watch = (
+            stop.cycle
+            and self.schedule.fixed
+            and self.update.penalty is None
+            and self.update.constant_eta
+        )
+        flat = state.w.reshape(-1)
+        return kernels.Run(
+            rows,
+            kernels.Target(y, weight),
+            kernels.Model(state.w, state.b, flat),
+            self.schedule.order(len(y)),
+            keeper_for(self.keep, state, np.inf),
+            self._log(),
+            kernels.Stop(
+                self._limit(),
+                -np.inf if stop.tol is None or held_out is not None else float(stop.tol),
+                stop.patience,
+                stop.clean and self.update.only_mistakes_move,
+                self.size,
+                flat.copy() if watch else flat[:0],
+                state.b.copy(),
+                np.array([state.updates, 0, 1, 0, state.updates], dtype=np.int64),
+                np.array([np.inf]),
+            ),
+            self._tape(0),
+            np.empty(0),
+        )
+
+    def _limit(self) -> int:
+        """No update is made beyond this many, those of earlier calls counted."""
+        if self.stop.max_updates is not None:
+            return self.stop.max_updates
+        if self.keep == "vote":
+            return logged(VOTE_BYTES, self.state.w.size + self.state.b.size)
+        return NO_LIMIT
+
+    def _log(self) -> kernels.Log:
+        state, capacity = self.state, 0
+        if self.wants_record:
+            capacity = logged(RECORD_BYTES, state.w.size + state.b.size)
+        if self.keep == "vote":
+            capacity = max(self._limit() - state.updates, 0)
+        try:
+            return empty_log(capacity, state.w, state.b)
+        except (MemoryError, ValueError) as e:
+            raise ParameterError(
+                f"max_updates={self.stop.max_updates} hyperplanes of {state.w.size} numbers do not "
+                "fit in memory. Lower max_updates, or use keep='average'."
+            ) from e
+
+    @staticmethod
+    def _tape(n: int) -> kernels.Tape:
+        whole = np.zeros(n, dtype=np.int64)
+        return kernels.Tape(whole, whole.copy(), np.zeros(n), np.zeros(n))
+
+    def _rule(self, n: int) -> Any:
+        u = self.update
+        common = (u.tau, kernels.TIES[u.tie], isinstance(u.rule, Margin), u.fit_intercept)
+        if u.mode != "online":
+            return kernels.Batch(u.etas(self.n_passes + 1, n), *common, u.mode == "batch-mean")
+        eta = float(u.etas(1, 1)[0])
+        repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
+        if u.penalty is not None:
+            alpha, ratio = u.penalty.alpha, u.penalty.l1_ratio
+            if not hasattr(self, "_owed"):
+                self._owed = (np.zeros(self.state.w.size), np.array([0.0, np.nan, np.nan]))
+            decay = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha)
+            return kernels.Penalised(
+                eta, *common, decay, ratio * eta * alpha, alpha, ratio, *self._owed
+            )
+        return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
+
+    def advance(self, n: int | None) -> int:
+        """One call into the compiled loop, of n passes or of about SECONDS_PER_CALL."""
+        n = min(n or self.per_call, self.stop.max_iter - self.n_passes)
+        tape = self._tape(n)
+        began = time.perf_counter()
+        done, code = kernels.passes(self.run._replace(tape=tape), self._rule(n), n)
+        elapsed = time.perf_counter() - began
+        self.seconds += elapsed
+        self.n_passes += done
+        self.tapes.append(kernels.Tape(*(column[:done] for column in tape)))
+        if elapsed < SECONDS_PER_CALL / 2:
+            self.per_call = min(2 * self.per_call, MOST_PASSES_PER_CALL)
+        elif elapsed > SECONDS_PER_CALL:
+            self.per_call = max(1, self.per_call // 2)
+        self._remember()
+        return int(code)
+
+    def _remember(self) -> None:
+        state = self.state
+        state.visits = float(self.run.keeper.stats[kernels.VISITS])
+        state.updates = int(self.run.stop.counters[kernels.UPDATES])
+
+    def kept(self) -> tuple[Array, Array]:
+        """The weights that `keep` would give back now."""
+        if self.keep == "average":
+            return self.state.average()
+        if self.keep == "pocket":
+            return self.run.keeper.best_w.reshape(self.state.w.shape), self.run.keeper.best_b
+        return self.state.w, self.state.b
+
+    def progress(self, score: float | None) -> Progress:
+        last = self.tapes[-1]
+        return Progress(
+            self.n_passes,
+            int(last.mistakes[-1]),
+            int(last.updates[-1]),
+            float(last.loss[-1]) / self.size,
+            float(last.norm[-1]),
+            score,
+            self.seconds,
+            lambda: tuple(a.copy() for a in self.kept()),  # type: ignore[arg-type,return-value]
+        )
+
+    def trace(self, reason: StopReason, scores: Array | None, kept_pass: int) -> Trace:
+        tape = kernels.Tape(*(np.concatenate(columns) for columns in zip(*self.tapes, strict=True)))
+        self.state.mistakes += int(tape.mistakes.sum())
+        if self.keep == "vote":
+            self._collect_votes()
+        return Trace(
+            reason,
+            tape.mistakes,
+            tape.updates,
+            tape.loss / self.size,
+            tape.norm,
+            self.seconds,
+            self.compile_seconds,
+            self.problem.n_rows,
+            self._cycle() if reason is StopReason.CYCLE else None,
+            self._record(tape) if self.wants_record else None,
+            scores,
+            kept_pass,
+        )
+
+    def _collect_votes(self) -> None:
+        log, (w, b, visits, _) = self.run.log, self.start
+        n = min(int(log.count[0]), len(log.index))
+        before = self.state.votes or Votes(w[None], b[None], np.array([visits]))
+        planes = log.w[:n].reshape(-1, *self.state.w.shape)
+        self.state.votes = before.extended(planes, log.b[:n], log.visit[:n])
+
+    def _record(self, tape: kernels.Tape) -> Record:
+        log = self.run.log
+        n = min(int(log.count[0]), len(log.index))
+        numbers = np.repeat(np.arange(1, len(tape.updates) + 1), tape.updates)
+        index, step, visit, w, b = (
+            c[:n].copy() for c in (log.index, log.step, log.visit, log.w, log.b)
+        )
+        w = w.reshape(-1, *self.state.w.shape)
+        return Record(numbers[:n], index, step, visit, w, b, int(log.count[0]) == n)
+
+    def _cycle(self) -> Cycle:
+        """Go round once more, counting, and see whether the updates sum to exactly zero."""
+        counters, problem = self.run.stop.counters, self.problem
+        length = int(counters[kernels.LENGTH])
+        updates = int(counters[kernels.UPDATES] - counters[kernels.UPDATES_AT_SAVE])
+        n_classes = len(self.state.b)
+        copy = replace(self.state, w=self.state.w.copy(), b=self.state.b.copy())
+        run = self.run._replace(
+            model=kernels.Model(copy.w, copy.b, copy.w.reshape(-1)),
+            keeper=keeper_for("last", copy, 0.0),
+            log=empty_log(0, copy.w, copy.b),
+            stop=self.run.stop._replace(
+                max_updates=NO_LIMIT,
+                tol=-np.inf,
+                clean=False,
+                saved_w=copy.w.reshape(-1)[:0],
+                counters=counters.copy(),
+            ),
+            tape=self._tape(length),
+            tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
+        )
+        kernels.passes(run, self._rule(length), length)
+        tally = run.tally.reshape(problem.n_rows, -1)
+        rows = np.flatnonzero(tally.any(axis=1))
+        counts = tally[rows] if self.direct else tally[rows, 0]
+        intercept = self.update.fit_intercept
+        if not self.direct:
+            exact = cancels(problem.X, rows, counts * problem.y[rows], intercept)
+        else:
+            own = problem.class_numbers()[rows]
+            signed = -counts
+            signed[np.arange(len(rows)), own] += counts.sum(axis=1)
+            exact = all(
+                cancels(problem.X, rows, np.ascontiguousarray(signed[:, k]), intercept)
+                for k in range(n_classes)
+            )
+        return Cycle(length, updates, exact, rows, counts)

@@ -1,0 +1,1 @@
+"""prove: what is true of the data."""

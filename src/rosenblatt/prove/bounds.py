@@ -1,0 +1,91 @@
+"""Bounds: what a run was allowed to do, beside what it did.
+
+Novikoff: let z_i = y_i (x_i, 1) (y_i x_i without offset), R = max ||z_i||, and u a unit
+vector with z_i . u >= gamma > 0 for all i. Each mistake adds at least eta gamma to w.u and
+at most eta^2 R^2 to ||w||^2, so from w = 0 there are at most R^2 / gamma^2 mistakes. From
+w_0 != 0 the number M of mistakes satisfies
+
+    (w_0.u + eta M gamma)^2 <= ||w_0||^2 + eta^2 M R^2.
+
+The margins here are floating-point numbers; certificates are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.problem import Problem
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """R, the margin of one hyperplane (offset inside the norm), and what they allow.
+
+    `mistakes` is infinite if the hyperplane does not separate the rows.
+    """
+
+    radius: float
+    margin: float
+    mistakes: float
+
+
+def radius(X: Any, intercept: bool) -> float:
+    """R = max ||(x_i, 1)||, or max ||x_i|| without offset.
+
+    >>> radius(np.array([[3.0, 4.0]]), intercept=False)
+    5.0
+    """
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    return math.sqrt(float(np.max(squares)) + (1.0 if intercept else 0.0))
+
+
+def margin(problem: Problem, w: Array, b: float, intercept: bool) -> float:
+    """min_i y_i (w.x_i + b) / ||(w, b)||: the distance of the nearest z_i to the hyperplane.
+
+    Negative if some row is on the wrong side, 0 for w = 0.
+    """
+    norm = math.sqrt(float(np.sum(np.square(w, dtype=np.float64))) + (b * b if intercept else 0.0))
+    if norm == 0:
+        return 0.0
+    scores = problem.X @ np.asarray(w, dtype=np.float64) + (b if intercept else 0.0)
+    return float(np.min(problem.y * scores)) / norm
+
+
+def mistake_bound(
+    problem: Problem,
+    w: Array,
+    b: float = 0.0,
+    *,
+    intercept: bool = True,
+    eta: float = 1.0,
+    start: tuple[Array, float] | None = None,
+) -> MistakeBound:
+    """How many mistakes the hyperplane (w, b) allows a run that starts at `start` (or zero).
+
+    Examples
+    --------
+    >>> p = Problem.of([[1.0], [-1.0]], [1, -1])
+    >>> mistake_bound(p, np.array([1.0]), 0.0, intercept=False).mistakes
+    1.0
+    """
+    R, gamma = radius(problem.X, intercept), margin(problem, w, b, intercept)
+    if gamma <= 0:
+        return MistakeBound(R, gamma, math.inf)
+    if start is None:
+        return MistakeBound(R, gamma, R * R / (gamma * gamma))
+    u = np.append(np.asarray(w, dtype=np.float64), b if intercept else 0.0)
+    w0 = np.append(np.asarray(start[0], dtype=np.float64), start[1] if intercept else 0.0)
+    along, square = float(w0 @ u) / float(np.linalg.norm(u)), float(w0 @ w0)
+    # eta^2 gamma^2 M^2 + (2 along eta gamma - eta^2 R^2) M + along^2 - square <= 0
+    a = (eta * gamma) ** 2
+    half = along * eta * gamma - (eta * R) ** 2 / 2
+    root = math.sqrt(max(half * half - a * (along * along - square), 0.0))
+    return MistakeBound(R, gamma, max(0.0, (root - half) / a))

@@ -1,7 +1,7 @@
 """rosenblatt: perceptrons that prove what they learned.
 
 >>> from rosenblatt import Perceptron
->>> clf = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"])
+>>> clf = Perceptron(tol=None).fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"])
 >>> clf.predict([[1, 1]]), clf.stop_reason_
 (array(['yes'], dtype='<U3'), 'separated')
 """

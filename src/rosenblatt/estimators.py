@@ -17,21 +17,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
-from rosenblatt.errors import (
-    DataError,
-    LabelError,
-    NotSupportedError,
-    ParameterError,
-    RosenblattWarning,
-)
-from rosenblatt.learn.keep import Ballot, State, ballot
-from rosenblatt.learn.multiclass import grown, in_threads
+from rosenblatt.errors import DataError, ParameterError, RosenblattWarning
+from rosenblatt.learn.keep import Ballot
+from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import Rule, resolve
-from rosenblatt.learn.schedule import generator, seed_for_two_classes, seeds_for_each_class
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
-from rosenblatt.learn.training import HeldOut, Monitor, Progress, train
-from rosenblatt.learn.weights import class_weights, row_weights, start_weights
+from rosenblatt.learn.training import Monitor, Progress
+from rosenblatt.learn.weights import class_weights
 
 
 def _unchanged_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,9 +149,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     n_features_in_: int
     trace_: Trace | OneVsRestTrace
     votes_: tuple[Ballot, ...]
-    _states: list[State]
-    _spare: State | None  # what a class never seen so far would start from
-    _class_counts: Any
+    _standing: Standing
 
     def __init__(
         self,
@@ -255,31 +246,27 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             What a weight means, `weighting` says; it multiplies the class weight.
         """
         options = Options.of(self.get_params(deep=False))
-        problem = self._problem(X, y, sample_weight, classes=None, reset=True)
-        if len(problem.classes) < 2:
-            raise LabelError(
-                "The number of classes has to be greater than one; got 1 class "
-                f"({problem.classes[0]!r} in all {problem.n_rows} rows). Add rows of another class."
-            )
-        wide = options.direct and len(problem.classes) > 2
-        if wide:
-            options.check_direct()
+        checked = self._matrix(X, y, reset=True)
+        problem = Problem.of(checked, y, sample_weight)
+        options.check_for(len(problem.classes))
         if self.warm_start and coef_init is None and hasattr(self, "coef_"):
             coef_init, intercept_init = self.coef_, self.intercept_
-        w, b = start_weights(
-            self.init, coef_init, intercept_init, problem, generator(self.random_state)
-            if isinstance(self.init, str) and self.init == "random" else None, options.update,
-        )  # fmt: skip
-        states = [State.at(w, b, w.dtype)] if wide else [
-            State.at(w[k], b[k : k + 1], w.dtype) for k in range(len(b))
-        ]  # fmt: skip
-        weights = class_weights(self.class_weight, problem)
-        held_out = self._held_out_rows(problem) if self.early_stopping else None
-        trace, coef, intercept = self._train(problem, options, states, weights, held_out)
+        standing = Standing.begin(problem, options, self.random_state, coef_init, intercept_init)
+        listener = Listener(self, problem, options)
+        trace, coef, intercept = standing.train(
+            problem,
+            options,
+            class_weights(self.class_weight, problem),
+            self.random_state,
+            n_jobs=None if listener.listening else self.n_jobs,
+            held_out=self._held_out(problem) if self.early_stopping else None,
+            monitor_for=listener.monitor_for,
+        )
+        standing.counts = problem.counts()
         self.t_ = 1.0 + trace.n_passes * problem.n_rows
-        self._states, self._spare, self._class_counts = states, None, problem.counts()
-        self._publish(problem.classes, options, trace, coef, intercept)
         self.n_mistakes_, self.n_updates_ = trace.n_mistakes, trace.n_updates
+        self._publish(standing, options, trace, coef, intercept)
+        listener.close()
         self._warn(trace, coef, intercept)
         return self
 
@@ -296,38 +283,34 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             at any time; one against the rest, a late class starts where it would stand had
             it been named at the start.
         """
-        options = Options.of(self.get_params(deep=False))
-        if options.keep == "pocket":
-            raise NotSupportedError(
-                "keep='pocket' needs the whole training set to compare weights, and partial_fit "
-                "sees a part at a time. Use fit, or keep='average'."
-            )
+        options = Options.of(self.get_params(deep=False)).once()
         if self.early_stopping:
             raise ParameterError("early_stopping should be False with partial_fit: use fit.")
-        first = not hasattr(self, "_states")
-        problem, states, spare = self._streamed(X, y, classes, sample_weight, options, first)
-        wide = options.direct and len(problem.classes) > 2
-        if wide:
-            options.check_direct()
-        counts = problem.counts() if first else problem.counts() + self._counts(problem.classes)
-        weights = class_weights(self.class_weight, problem, counts)
-        trace, coef, intercept = self._train(problem, options, states, weights, None, streamed=True)
-        if spare is not None:
-            others = Problem(
-                problem.X,
-                np.full(problem.n_rows, -1, np.int8),
-                problem.classes,
-                problem.sample_weight,
+        first = not hasattr(self, "_standing")
+        checked = self._matrix(X, y, reset=first)
+        if first:
+            problem = Problem.of(checked, y, sample_weight, classes)
+            options.check_open_ended(classes is None)
+            standing = Standing.begin(
+                problem, options, self.random_state, open_ended=classes is None
             )
-            self._run(others, options, spare, others.sample_weight, 0, None, None, streamed=True)
-            if len(problem.classes) == 1:
-                states = [spare.mirrored()]
-                coef, intercept = self._kept(options, states)
+        else:
+            standing = self._standing.copy()
+            labels = as_labels(y, checked.shape[0])
+            standing.check_classes(classes)
+            standing.admit(labels, options.direct)
+            checked = checked.astype(standing.states[0].w.dtype, copy=False)
+            problem = Problem.of(checked, labels, sample_weight, standing.classes)
+        options.check_for(len(problem.classes))
+        standing.counts = standing.counts + problem.counts()
+        weights = class_weights(self.class_weight, problem, standing.counts)
+        trace, coef, intercept = standing.train(
+            problem, options, weights, self.random_state, n_jobs=self.n_jobs
+        )
         self.t_ = getattr(self, "t_", 1.0) + problem.n_rows
-        self._states, self._spare, self._class_counts = states, spare, counts
-        self._publish(problem.classes, options, trace, coef, intercept)
-        self.n_mistakes_ = sum(s.mistakes for s in states)
-        self.n_updates_ = sum(s.updates for s in states)
+        self.n_mistakes_ = sum(s.mistakes for s in standing.states)
+        self.n_updates_ = sum(s.updates for s in standing.states)
+        self._publish(standing, options, trace, coef, intercept)
         return self
 
     # ------------------------------------------------------------------ prediction
@@ -369,8 +352,10 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     # -------------------------------------------------------------------- plumbing
 
-    def _matrix(self, X: Any, reset: bool) -> Any:
+    def _matrix(self, X: Any, y: Any = False, *, reset: bool) -> Any:
         """X checked, and its feature names remembered or compared."""
+        if y is None:
+            as_labels(y)
         checked = as_matrix(X)
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -384,156 +369,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.n_features_in_ = int(checked.shape[1])
         return checked
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any, classes: Any, reset: bool) -> Problem:
-        if y is None:
-            as_labels(y)
-        return Problem.of(self._matrix(X, reset), y, sample_weight, classes)
-
-    def _streamed(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, options: Options, first: bool
-    ) -> tuple[Problem, list[State], State | None]:
-        """The chunk as a problem, and the states to go on from, grown to its classes."""
-        if y is None:
-            as_labels(y)
-        checked = self._matrix(X, reset=first)
-        labels = as_labels(y, checked.shape[0])
-        if first:
-            open_ended = classes is None
-            known = np.unique(labels if open_ended else as_labels(classes))
-            if open_ended and options.update.tie == "positive":
-                raise ParameterError(
-                    "tie='positive' treats the two classes differently, so partial_fit must know "
-                    "which is the second. Name all classes on the first call."
-                )
-        else:
-            open_ended, known = self._spare is not None, self.classes_
-            if classes is not None and not np.array_equal(np.unique(as_labels(classes)), known):
-                raise LabelError(
-                    f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
-                    f"{known!r}. Leave classes out on later calls."
-                )
-        before = known
-        if open_ended:
-            known = np.unique(np.concatenate([known, labels])) if not first else known
-        problem = Problem.of(checked, labels, sample_weight, known)
-        if len(known) == 1 and not open_ended:
-            raise LabelError(
-                "The number of classes has to be greater than one; got 1 class. Name all classes "
-                "in partial_fit's `classes`, or leave it out to let them appear."
-            )
-        if first:
-            n_states = 1 if len(known) <= 2 or options.direct else len(known)
-            w, b = start_weights(
-                self.init, None, None, problem, generator(self.random_state)
-                if isinstance(self.init, str) and self.init == "random" else None, options.update,
-            )  # fmt: skip
-            if options.direct and len(known) > 2:
-                states = [State.at(w, b, w.dtype)]
-            else:
-                states = [State.at(w[k], b[k : k + 1], w.dtype) for k in range(n_states)]
-            spare = State.at(np.zeros_like(w[0]), np.zeros(1), w.dtype) if open_ended else None
-            return problem, states, spare
-        states = [s.copy() for s in self._states]
-        spare = self._spare.copy() if self._spare is not None else None
-        if spare is not None and len(known) > len(before):
-            states = grown(before, known, states, spare, options.direct)
-        dtype = states[0].w.dtype
-        if problem.X.dtype != dtype:  # the model's type stays what the first chunk made it
-            problem = Problem(problem.X.astype(dtype), problem.y, known, problem.sample_weight)
-        return problem, states, spare
-
-    def _counts(self, classes: Any) -> Any:
-        """Rows seen so far of each of `classes`."""
-        seen = dict(zip(self.classes_.tolist(), self._class_counts, strict=True))
-        return np.array([seen.get(label, 0) for label in classes.tolist()])
-
-    def _train(
-        self,
-        problem: Problem,
-        options: Options,
-        states: list[State],
-        weights: Any,
-        held_out: Any,
-        streamed: bool = False,
-    ) -> tuple[Trace | OneVsRestTrace, Any, Any]:
-        """Train one problem, or each class against the rest."""
-        n_classes = len(problem.classes)
-        passes = 1 if streamed else self.max_iter
-        each = n_classes > 2 and not options.direct
-        root = None
-        if not streamed:
-            metadata = (
-                None if problem.sample_weight is None else {"sample_weight": problem.sample_weight}
-            )
-            told = {
-                "X": problem.X,
-                "y": problem.classes[problem.class_numbers()],
-                "metadata": metadata,
-            }
-            root = self._init_callback_context(max_subtasks=n_classes if each else passes)
-            root.call_on_fit_task_begin(estimator=self, **told)
-        if not each:
-            weight = row_weights(problem, weights)
-            monitor = self._monitor(root, problem, told if root else {}, "")
-            trace, w, b = self._run(
-                problem, options, states[0], weight, None, held_out, monitor, streamed
-            )
-            result: tuple[Any, Any, Any] = trace, np.atleast_2d(w), b
-        else:
-            seeds = seeds_for_each_class(self.random_state, n_classes)
-
-            def job(k: int) -> tuple[Trace, Any, Any]:
-                one = problem.versus_rest(k)
-                task = root and root.subcontext(
-                    task_name=f"class {problem.classes[k]}", max_subtasks=passes
-                )
-                if task:
-                    task.call_on_fit_task_begin(estimator=self)
-                monitor = self._monitor(task, None, {}, f"class {problem.classes[k]}, ")
-                done = self._run(
-                    one, options, states[k], row_weights(problem, weights, versus=k),
-                    seeds[k], held_out, monitor, streamed,
-                )  # fmt: skip
-                if task:
-                    task.call_on_fit_task_end(estimator=self)
-                return done
-
-            jobs = [functools.partial(job, k) for k in range(n_classes)]
-            parallel = None if root is not None and hasattr(self, "_skl_callbacks") else self.n_jobs
-            traces, ws, bs = zip(*in_threads(jobs, parallel), strict=True)
-            result = OneVsRestTrace(problem.classes, traces), np.stack(ws), np.concatenate(bs)
-        if root is not None:
-            attributes = self._attributes(problem.classes, options, result[1], result[2])
-            root.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes=attributes)
-        return result
-
-    def _run(
-        self,
-        problem: Problem,
-        options: Options,
-        state: State,
-        weight: Any,
-        seed: int | None,
-        held_out: Any,
-        monitor: Monitor | None,
-        streamed: bool,
-    ) -> tuple[Trace, Any, Any]:
-        """One run of the rule; `state` moves."""
-        if seed is None:
-            seed = seed_for_two_classes(self.random_state)
-        return train(
-            Problem(problem.X, problem.y, problem.classes, weight),
-            options.update,
-            options.schedule(seed),
-            options.keep,
-            options.stop.once() if streamed else options.stop,
-            state,
-            record=options.record,
-            held_out=None if held_out is None else HeldOut.of(problem, *held_out),
-            monitor=monitor,
-        )
-
-    def _held_out_rows(self, problem: Problem) -> tuple[Any, Any]:
+    def _held_out(self, problem: Problem) -> tuple[Any, Any]:
         """Which rows are held out for early stopping, and the weights they are scored with."""
         splitter = StratifiedShuffleSplit(
             test_size=self.validation_fraction, random_state=self.random_state
@@ -555,65 +391,18 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         mask[held] = True
         return mask, weight
 
-    def _monitor(self, task: Any, problem: Problem | None, told: Any, name: str) -> Monitor | None:
-        """After each pass: tell scikit-learn's callbacks, and print a line if verbose."""
-        listening = task is not None and hasattr(self, "_skl_callbacks")
-        if not listening and not self.verbose:
-            return None
-        upcoming: list[Any] = []
-
-        def begin() -> None:
-            upcoming.append(task.subcontext(task_name="pass"))
-            upcoming[-1].call_on_fit_task_begin(estimator=self, **told)
-
-        def tell(now: Progress) -> bool:
-            if self.verbose:
-                held = "" if now.score is None else f", held out {now.score:.4f}"
-                print(
-                    f"{name}pass {now.pass_number}: {now.mistakes} mistakes, "
-                    f"{now.updates} updates, mean loss {now.loss:.6g}, "
-                    f"||w|| {now.norm:.6g}{held}, {now.seconds:.2f} s"
-                )
-            if not listening:
-                return False
-            begin()
-            attributes = None
-            if problem is not None and self.keep != "vote":
-                w, b = now.weights()
-                attributes = {
-                    "classes_": problem.classes, "coef_": np.atleast_2d(w), "intercept_": b
-                }  # fmt: skip
-            return bool(
-                upcoming.pop().call_on_fit_task_end(
-                    estimator=self, **told, reconstruction_attributes=attributes
-                )
-            )
-
-        return tell
-
-    def _kept(self, options: Options, states: list[State]) -> tuple[Any, Any]:
-        pairs = [s.average() if options.keep == "average" else (s.w, s.b) for s in states]
-        return np.concatenate([np.atleast_2d(w) for w, _ in pairs]), np.concatenate(
-            [b for _, b in pairs]
-        )
-
-    def _attributes(self, classes: Any, options: Options, coef: Any, intercept: Any) -> Any:
-        """What prediction needs."""
-        if options.keep == "vote":
-            return None
-        return {"classes_": classes, "coef_": coef.copy(), "intercept_": intercept.copy()}
-
     def _publish(
-        self, classes: Any, options: Options, trace: Any, coef: Any, intercept: Any
+        self, standing: Standing, options: Options, trace: Any, coef: Any, intercept: Any
     ) -> None:
         """Set the attributes of a finished run."""
-        self.classes_ = classes
         for name in ("coef_", "intercept_", "votes_"):
             self.__dict__.pop(name, None)
         if options.keep == "vote":
-            self.votes_ = tuple(ballot(s) for s in self._states)
+            self.votes_ = standing.ballots()
         else:
             self.coef_, self.intercept_ = coef.copy(), intercept.copy()
+        self._standing = standing
+        self.classes_ = standing.classes
         self.n_iter_ = trace.n_passes
         self.stop_reason_ = str(trace.stop_reason)
         self.trace_ = trace
@@ -633,3 +422,87 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 RosenblattWarning,
                 stacklevel=4,
             )
+
+
+class Listener:
+    """Tells scikit-learn's callbacks, and the terminal if verbose, about every pass.
+
+    The task of `fit` has one subtask per pass, or one per class with one per pass each.
+    """
+
+    def __init__(self, estimator: Perceptron, problem: Problem, options: Options) -> None:
+        self.estimator, self.problem = estimator, problem
+        self.listening = hasattr(estimator, "_skl_callbacks")
+        self.each = len(problem.classes) > 2 and not options.direct
+        self.can_predict = not self.each and options.keep != "vote"
+        weight = problem.sample_weight
+        self.told = {
+            "estimator": estimator,
+            "X": problem.X,
+            "y": problem.classes[problem.class_numbers()],
+            "metadata": None if weight is None else {"sample_weight": weight},
+        }
+        passes = estimator.max_iter
+        self.root = estimator._init_callback_context(
+            max_subtasks=len(problem.classes) if self.each else passes
+        )
+        self.root.call_on_fit_task_begin(**self.told)
+        self.open: list[Any] = []
+
+    def monitor_for(self, k: int | None) -> Monitor | None:
+        """The watcher of one run: class number k against the rest, or the only one."""
+        if not self.listening and not self.estimator.verbose:
+            return None
+        name, task = "" if k is None else f"class {self.problem.classes[k]}", self.root
+        if self.listening and k is not None:
+            self.close_class()
+            task = self.root.subcontext(task_name=name, max_subtasks=self.estimator.max_iter)
+            task.call_on_fit_task_begin(estimator=self.estimator)
+            self.open.append(task)
+        return _PassMonitor(self, task, f"{name}, " if name else "")
+
+    def close_class(self) -> None:
+        """The class before is done."""
+        for task in self.open:
+            task.call_on_fit_task_end(estimator=self.estimator)
+        self.open.clear()
+
+    def close(self) -> None:
+        """The fit is done."""
+        self.close_class()
+        self.root.call_on_fit_task_end(**self.told, reconstruction_attributes={})
+
+
+class _PassMonitor:
+    """One run's passes, told to a Listener's callbacks and the terminal."""
+
+    def __init__(self, listener: Listener, task: Any, name: str) -> None:
+        self.listener, self.task, self.name = listener, task, name
+        self.current: Any = None
+
+    def before_pass(self) -> None:
+        if self.listener.listening:
+            self.current = self.task.subcontext(task_name="pass")
+            self.current.call_on_fit_task_begin(**self.listener.told)
+
+    def after_pass(self, now: Progress) -> bool:
+        if self.listener.estimator.verbose:
+            held = "" if now.score is None else f", held out {now.score:.4f}"
+            print(
+                f"{self.name}pass {now.pass_number}: {now.mistakes} mistakes, "
+                f"{now.updates} updates, mean loss {now.loss:.6g}, "
+                f"||w|| {now.norm:.6g}{held}, {now.seconds:.2f} s"
+            )
+        if not self.listener.listening:
+            return False
+        attributes = self._attributes(now) if self.listener.can_predict else None
+        return bool(
+            self.current.call_on_fit_task_end(
+                **self.listener.told, reconstruction_attributes=attributes
+            )
+        )
+
+    def _attributes(self, now: Progress) -> dict[str, Any]:
+        w, b = now.weights()
+        classes = self.listener.problem.classes
+        return {"classes_": classes, "coef_": np.atleast_2d(w), "intercept_": b}

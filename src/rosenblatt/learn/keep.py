@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -40,17 +40,24 @@ class State:
         return cls(np.array(w, dtype=dtype, order="C"), np.array(b, dtype=dtype, order="C"))
 
     def copy(self) -> State:
-        return State(
-            self.w.copy(), self.b.copy(), self.u.copy(), self.ub.copy(),
-            self.visits, self.updates, self.mistakes, self.votes,
-        )  # fmt: skip
+        """A copy that can be trained without touching this one."""
+        arrays = {name: getattr(self, name).copy() for name in ("w", "b", "u", "ub")}
+        return replace(self, **arrays)
 
     def mirrored(self) -> State:
         """The same run with the two classes exchanged."""
-        votes = self.votes and Votes(-self.votes.w, -self.votes.b, self.votes.began)
-        return State(
-            -self.w, -self.b, -self.u, -self.ub, self.visits, self.updates, self.mistakes, votes
-        )
+        arrays = {name: -getattr(self, name) for name in ("w", "b", "u", "ub")}
+        votes = self.votes and replace(self.votes, w=-self.votes.w, b=-self.votes.b)
+        return replace(self, **arrays, votes=votes)
+
+    def row(self, k: int) -> State:
+        """Class k of the direct rule."""
+        u, ub = (self.u[k], self.ub[k : k + 1]) if self.u.size else (self.u, self.ub)
+        return replace(self, w=self.w[k], b=self.b[k : k + 1], u=u, ub=ub, votes=None)
+
+    def kept(self, keep: Keep) -> tuple[Array, Array]:
+        """The weights that `keep` gives back, where they follow from the state alone."""
+        return self.average() if keep == "average" else (self.w, self.b)
 
     def average(self) -> tuple[Array, Array]:
         """The mean of the weights after each visit (w_0 not counted), or w before any."""

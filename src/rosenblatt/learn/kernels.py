@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
-from numba.extending import overload
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
 
 FAST = {"reassoc", "contract", "nsz"}  # vectorised sums; never flags that assume finite values
 CONTRACT = {"contract"}
@@ -34,6 +35,8 @@ AVERAGE, POCKET = 1, 2
 RUNNING, SEPARATED, CYCLE, NO_IMPROVEMENT, FULL, OVERFLOW = 0, 1, 2, 3, 4, 5
 # Slots of Keeper.stats.
 VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS = 0, 1, 2, 3, 4, 5
+# How many visits ahead to fetch rows, and how many cache lines of one at most.
+NEAR, FAR, LINES = 6, 12, 16
 # Slots of Stop.counters.
 UPDATES, STALLED, POWER, LENGTH, UPDATES_AT_SAVE = 0, 1, 2, 3, 4
 
@@ -298,6 +301,54 @@ def _square(rows, i, d):
     return sparse
 
 
+@intrinsic
+def prefetch(typing_context, array, position):
+    """Ask the memory for array.flat[position] without waiting for it."""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        address = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        builder.call(hint, [address, number(0), number(3), number(1)])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, position), generate
+
+
+def ahead(rows, index, t):
+    """Fetch what the visits soon after t will need, when rows are not visited in order."""
+
+
+@overload(ahead)
+def _ahead(rows, index, t):
+    if _is(rows, Dense):
+
+        def dense(rows, index, t):
+            if t + NEAR < index.size:
+                d = rows.X.shape[1]
+                first = index[t + NEAR] * d
+                line = 64 // rows.X.itemsize
+                for j in range(0, min(d, LINES * line), line):
+                    prefetch(rows.X, first + j)
+
+        return dense
+
+    def sparse(rows, index, t):
+        if t + FAR < index.size:
+            prefetch(rows.indptr, index[t + FAR])
+        if t + NEAR < index.size:
+            first = np.int64(rows.indptr[index[t + NEAR]])
+            last = np.int64(rows.indptr[index[t + NEAR] + 1])
+            for k in range(first, min(last, first + 8 * LINES), 64 // rows.data.itemsize):
+                prefetch(rows.data, k)
+            for k in range(first, min(last, first + 8 * LINES), 64 // rows.indices.itemsize):
+                prefetch(rows.indices, k)
+
+    return sparse
+
+
 def entries(rows, i, d):
     """The range of positions at which row i holds values."""
 
@@ -353,7 +404,10 @@ def scan(rows, y, w, b, index, t, bar):
     """The first visit from t on whose margin is not clearly above `bar`, and that margin."""
     z = 0.0
     while t < y.size:
-        i = index[t] if index.size else t
+        i = t
+        if index.size:
+            i = index[t]
+            ahead(rows, index, t)
         z = y[i] * (dot(rows, i, w) + b)
         if not (bar < z and z < np.inf):
             break
@@ -411,10 +465,8 @@ def note(run, i, c, scale):
 
 
 @compiled()
-def changed(run):
+def new_weights(stats):
     """After an update: the run of right answers is over, the pocket has not seen these."""
-    run.stop.counters[UPDATES] += 1
-    stats = run.keeper.stats
     stats[RUN] = 0.0
     stats[CHECKED] = 0.0
     stats[HOLDS] = 0.0
@@ -438,7 +490,8 @@ def move(run, intercept, i, c, times):
         if intercept:
             keeper.ub[0] += v
     note(run, i, c, 1.0)
-    changed(run)
+    run.stop.counters[UPDATES] += int(times)
+    new_weights(keeper.stats)
 
 
 @compiled()
@@ -542,6 +595,9 @@ def _online(run, rule, p):
         rows, y, weight = run.rows, run.target.y, run.target.weight
         w, b, index = run.model.w, run.model.b, run.order.index
         stats, tape, limit = run.keeper.stats, run.tape, run.stop.max_updates
+        counters, tally, logged = run.stop.counters, run.tally, run.log.index.size > 0
+        u, ub = run.keeper.u, run.keeper.ub
+        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
         bar = np.inf if rule.repeat else rule.tau
         t = 0
         while True:
@@ -581,7 +637,6 @@ def _online(run, rule, p):
                             stats[VISITS] += 1.0
                     elif done > 0.0:
                         move(run, rule.intercept, i, c, done)
-                        run.stop.counters[UPDATES] += int(done) - 1
                         stats[VISITS] += done
                     for _ in range(int(min(half, left - done))):
                         move(run, rule.intercept, i, 0.5 * c, 1.0)
@@ -601,14 +656,28 @@ def _online(run, rule, p):
             if step == 0.0:
                 stats[RUN] += 1.0 if k > 0.0 else 0.0
             else:
-                if run.stop.counters[UPDATES] >= limit:
+                if counters[UPDATES] >= limit:
                     return FULL
-                end_run(run, rule)
                 tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
                 tape.updates[p] += 1
-                if run.tally.size:
-                    run.tally[i] += step * k
-                move(run, rule.intercept, i, c * step * k, 1.0)
+                c *= step * k
+                # `move`, written out: handing `run` to a function costs more than the update
+                if pocket:
+                    end_run(run, rule)
+                add(rows, i, c, w)
+                if rule.intercept:
+                    b[0] += c
+                if averaged:
+                    add(rows, i, c * stats[VISITS], u)
+                    if rule.intercept:
+                        ub[0] += c * stats[VISITS]
+                if tally.size:
+                    tally[i] += step * k
+                if logged:
+                    note(run, i, c, 1.0)
+                counters[UPDATES] += 1
+                if pocket:
+                    new_weights(stats)
             stats[VISITS] += k if rule.repeat else 1.0
 
     return online
@@ -637,8 +706,9 @@ def _penalised(run, rule, p):
     def penalised(run, rule, p):
         rows, y, weight = run.rows, run.target.y, run.target.weight
         v, b, index = run.model.w, run.model.b, run.order.index
-        stats, tape, keeper = run.keeper.stats, run.tape, run.keeper
-        averaged = keeper.kind == AVERAGE
+        stats, tape, u, ub = run.keeper.stats, run.tape, run.keeper.u, run.keeper.ub
+        counters, limit, logged = run.stop.counters, run.stop.max_updates, run.log.index.size > 0
+        averaged = run.keeper.kind == AVERAGE
         scale, sigma, code = 1.0, stats[VISITS], RUNNING
         decay = np.float64(v.dtype.type(rule.decay))  # rounded as scikit-learn rounds it
         square_norm = one_norm = 0.0
@@ -659,7 +729,7 @@ def _penalised(run, rule, p):
                 break
             k = weight[i] if weight.size else 1.0
             step = push(rule, z, y[i]) if k > 0.0 else 0.0
-            if step > 0.0 and run.stop.counters[UPDATES] >= run.stop.max_updates:
+            if step > 0.0 and counters[UPDATES] >= limit:
                 code = FULL
                 break
             tape.loss[p] += max(rule.tau - z, 0.0) + rule.alpha * (
@@ -684,16 +754,17 @@ def _penalised(run, rule, p):
                     square_norm += (new * new - old * old) * scale * scale
                     one_norm += (abs(new) - abs(old)) * scale
                     if averaged:
-                        keeper.u[j] += sigma * (new - old)
+                        u[j] += sigma * (new - old)
                 seen_square, seen_one = square_norm, one_norm
                 if rule.intercept:
                     b[0] += c
                     if averaged:
-                        keeper.ub[0] += stats[VISITS] * c
+                        ub[0] += stats[VISITS] * c
                 tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
                 tape.updates[p] += 1
-                changed(run)
-                note(run, i, c, scale)
+                counters[UPDATES] += 1
+                if logged:
+                    note(run, i, c, scale)
             if rule.shrink > 0.0:
                 rule.owed[0] += rule.shrink
                 for e in range(first, last):
@@ -708,7 +779,7 @@ def _penalised(run, rule, p):
                     square_norm += (new * new - old * old) * scale * scale
                     one_norm += (abs(new) - abs(old)) * scale
                     if averaged:
-                        keeper.u[j] += sigma * (new - old)
+                        u[j] += sigma * (new - old)
             sigma += scale
             stats[VISITS] += 1.0
         settle(run, scale, sigma)
@@ -764,7 +835,8 @@ def _batch(run, rule, p):
                 if keeper.kind == AVERAGE:
                     keeper.ub[0] += visits * (eta * gb / share)
             tape.updates[p] += 1
-            changed(run)
+            run.stop.counters[UPDATES] += 1
+            new_weights(keeper.stats)
             note(run, -1, eta / share, 1.0)
         keeper.stats[VISITS] += 1.0
         return RUNNING
@@ -794,8 +866,9 @@ def _direct(run, rule, p):
     def direct(run, rule, p):
         rows, y, weight = run.rows, run.target.y, run.target.weight
         w, b, index = run.model.w, run.model.b, run.order.index
-        keeper, tape = run.keeper, run.tape
-        stats = keeper.stats
+        tape, stats, u, ub = run.tape, run.keeper.stats, run.keeper.u, run.keeper.ub
+        counters, tally, logged = run.stop.counters, run.tally, run.log.index.size > 0
+        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
         for t in range(y.size):
             i = index[t] if index.size else t
             if y[i] < 0:
@@ -813,23 +886,27 @@ def _direct(run, rule, p):
                 if step == 0.0:
                     stats[RUN] += 1.0 if k > 0.0 else 0.0
                 else:
-                    if run.stop.counters[UPDATES] >= run.stop.max_updates:
+                    if counters[UPDATES] >= run.stop.max_updates:
                         return FULL
-                    end_run(run, rule)
+                    if pocket:
+                        end_run(run, rule)
                     tape.mistakes[p] += 1 if mistake(z, 1, rule.tie) > 0.0 else 0
                     tape.updates[p] += 1
-                    if run.tally.size:
-                        run.tally[i * b.size + r] += step * part
+                    if tally.size:
+                        tally[i * b.size + r] += step * part
                     c = rule.eta * step * part
                     for side in range(2):
                         row, a = (y[i], c) if side == 0 else (r, -c)
                         add(rows, i, a, w[row])
                         b[row] += a * rule.intercept
-                        if keeper.kind == AVERAGE:
-                            add(rows, i, a * stats[VISITS], keeper.u[row])
-                            keeper.ub[row] += a * stats[VISITS] * rule.intercept
-                    note(run, i, c, 1.0)
-                    changed(run)
+                        if averaged:
+                            add(rows, i, a * stats[VISITS], u[row])
+                            ub[row] += a * stats[VISITS] * rule.intercept
+                    counters[UPDATES] += 1
+                    if logged:
+                        note(run, i, c, 1.0)
+                    if pocket:
+                        new_weights(stats)
                 stats[VISITS] += part if rule.repeat else 1.0
         return RUNNING
 

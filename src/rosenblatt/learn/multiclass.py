@@ -1,78 +1,203 @@
-"""Multiclass: more than two classes, one against the rest or all at once.
+"""Multiclass: two classes or more, one against the rest or all at once, and late classes.
 
-Also how a model grows when a class appears that it has not seen. One against the rest, a
-class that was never there has had every row so far as a negative one; `spare` is that
-run, so a class that appears late starts where it would stand had it been known from the
-first row.
+Two classes share one hyperplane, whose positive class is the second. More have one each,
+class against rest, or, for the direct rule, one state with a row of weights per class.
+
+One against the rest, a class that was never there has had every row so far as a negative
+one. `spare` is that run, so that a class which appears late starts where it would stand
+had it been known from the first row. For the direct rule it starts at zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.learn.keep import State
+from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.errors import LabelError
+from rosenblatt.learn.keep import Ballot, State, ballot
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.schedule import seed_for_two_classes, seeds_for_each_class
+from rosenblatt.learn.trace import OneVsRestTrace, Trace
+from rosenblatt.learn.training import HeldOut, Monitor, train
+from rosenblatt.learn.weights import row_weights, start_weights
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 
-def in_threads(jobs: Sequence[Callable[[], T]], n_jobs: int | None) -> list[T]:
-    """Run the jobs, in threads if asked to; the kernels release the GIL."""
-    import os
+@dataclass
+class Standing:
+    """Where all hyperplanes of a model stand: enough to go on training or to predict."""
 
-    cores = os.cpu_count() or 1
-    workers = 1 if n_jobs is None else n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
-    if workers == 1 or len(jobs) == 1:
-        return [job() for job in jobs]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda job: job(), jobs))
+    classes: Array
+    counts: Array  # rows seen of each class
+    states: list[State]
+    spare: State | None = None  # None: the classes are closed
 
+    @classmethod
+    def begin(
+        cls,
+        problem: Problem,
+        options: Options,
+        random_state: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        open_ended: bool = False,
+    ) -> Standing:
+        """Before the first visit."""
+        if len(problem.classes) < 2 and not open_ended:
+            raise LabelError(
+                "The number of classes has to be greater than one; got 1 class "
+                f"({problem.classes[0]!r}). Add rows of another class."
+            )
+        w, b = start_weights(
+            options.init, coef_init, intercept_init, problem, random_state, options.update
+        )
+        if options.direct and len(problem.classes) > 2:
+            states = [State.at(w, b, w.dtype)]
+        else:
+            states = [State.at(w[k], b[k : k + 1], w.dtype) for k in range(len(b))]
+        spare = State.at(np.zeros_like(w[0]), np.zeros(1), w.dtype) if open_ended else None
+        return cls(problem.classes, np.zeros(len(problem.classes), np.int64), states, spare)
 
-def grown(
-    old: Array, new: Array, states: Sequence[State], spare: State, direct: bool
-) -> list[State]:
-    """The states for classes `new` (sorted, a superset of `old`).
+    def copy(self) -> Standing:
+        """A copy that can be trained without touching this one."""
+        spare = None if self.spare is None else self.spare.copy()
+        return Standing(self.classes, self.counts, [s.copy() for s in self.states], spare)
 
-    One or two classes share one state, whose positive class is the second; more have
-    one state each, or, for the direct rule, one state with a row per class.
-    """
-    number = {label: k for k, label in enumerate(old.tolist())}
-    each: dict[Any, State] = {}
-    if len(old) == 1:
-        each = {old[0].item(): spare.mirrored()}
-    elif len(old) == 2:
-        each = {old[0].item(): states[0].mirrored(), old[1].item(): states[0].copy()}
-    elif not direct:
-        each = {label: states[k].copy() for label, k in number.items()}
-    if len(new) == 2:
-        return [each.get(new[1].item(), spare.copy())]
-    if not direct:
-        return [each.get(label, spare.copy()) for label in new.tolist()]
-    if len(old) <= 2:
+    def check_classes(self, classes: Any) -> None:
+        """Later calls may name the classes again, but not others."""
+        if classes is not None and not np.array_equal(np.unique(as_labels(classes)), self.classes):
+            raise LabelError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes!r}. Leave classes out on later calls."
+            )
+
+    def admit(self, labels: Array, direct: bool) -> None:
+        """Make room for the classes among `labels` that were not there before."""
+        if self.spare is None:
+            return
+        new = np.unique(np.concatenate([self.classes, labels]))
+        if len(new) == len(self.classes):
+            return
+        old = self.classes.tolist()
+        counts = dict(zip(old, self.counts.tolist(), strict=True))
+        each = self._each(direct)
         rows = [each.get(label) for label in new.tolist()]
-        sources = [(s.w, s.b[0], s.u, s.ub) if s else None for s in rows]
-        base = states[0] if states else spare
-    else:
-        base = states[0]
-        sources = [
-            (base.w[k], base.b[k], base.u[k] if base.u.size else base.u, base.ub[k : k + 1])
-            if (k := number.get(label)) is not None
-            else None
-            for label in new.tolist()
-        ]
-    d = base.w.shape[-1]
-    wide = State(np.zeros((len(new), d), base.w.dtype), np.zeros(len(new), base.b.dtype))
-    wide.visits, wide.updates, wide.mistakes = base.visits, base.updates, base.mistakes
-    if base.u.size:
-        wide.u, wide.ub = np.zeros((len(new), d)), np.zeros(len(new))
-    for row, source in enumerate(sources):
-        if source is not None:
-            wide.w[row], wide.b[row] = source[0], source[1]
-            if base.u.size:
-                wide.u[row], wide.ub[row] = source[2], source[3][0]
-    return [wide]
+        if len(new) == 2:
+            self.states = [rows[1] or self.spare.copy()]
+        elif direct:
+            self.states = [_stacked(rows, self.states[0])]
+        else:
+            self.states = [row or self.spare.copy() for row in rows]
+        self.classes = new
+        self.counts = np.array([counts.get(label, 0) for label in new.tolist()])
+
+    def _each(self, direct: bool) -> dict[Any, State]:
+        """One state per class, against the rest."""
+        labels = self.classes.tolist()
+        if len(labels) == 1:
+            assert self.spare is not None
+            return {labels[0]: self.spare.mirrored()}
+        if len(labels) == 2:
+            return {labels[0]: self.states[0].mirrored(), labels[1]: self.states[0]}
+        if direct:
+            return {label: self.states[0].row(k) for k, label in enumerate(labels)}
+        return dict(zip(labels, self.states, strict=True))
+
+    def train(
+        self,
+        problem: Problem,
+        options: Options,
+        class_weight: Array | None,
+        random_state: Any,
+        *,
+        n_jobs: int | None = None,
+        held_out: tuple[Array, Array | None] | None = None,
+        monitor_for: Callable[[int | None], Monitor | None] = lambda k: None,
+    ) -> tuple[Trace | OneVsRestTrace, Array, Array]:
+        """Train on `problem`; the trace, and the weights that `options.keep` keeps."""
+
+        def run(
+            one: Problem, state: State, weight: Array | None, seed: int, k: int | None
+        ) -> tuple[Trace, Array, Array]:
+            return train(
+                replace(one, sample_weight=weight),
+                options.update,
+                options.schedule(seed),
+                options.keep,
+                options.stop,
+                state,
+                record=options.record,
+                held_out=None if held_out is None else HeldOut.of(one, *held_out),
+                monitor=monitor_for(k),
+            )
+
+        n_classes = len(problem.classes)
+        if n_classes <= 2 or options.direct:
+            weight = row_weights(problem, class_weight)
+            seed = seed_for_two_classes(random_state)
+            trace, w, b = run(problem, self.states[0], weight, seed, None)
+            result: tuple[Any, Array, Array] = trace, np.atleast_2d(w), b
+        else:
+            seeds = seeds_for_each_class(random_state, n_classes)
+
+            def class_against_rest(k: int) -> tuple[Trace, Array, Array]:
+                weight = row_weights(problem, class_weight, versus=k)
+                return run(problem.versus_rest(k), self.states[k], weight, seeds[k], k)
+
+            done = _in_threads(class_against_rest, n_classes, _threads(n_jobs))
+            traces, ws, bs = zip(*done, strict=True)
+            result = OneVsRestTrace(problem.classes, traces), np.stack(ws), np.concatenate(bs)
+        if self.spare is not None:
+            nobody = replace(problem, y=np.full(problem.n_rows, -1, np.int8))
+            run(nobody, self.spare, problem.sample_weight, seed_for_two_classes(0), None)
+            if n_classes == 1:
+                self.states = [self.spare.mirrored()]
+                w, b = self.states[0].kept(options.keep)
+                result = result[0], w[None], b
+        return result
+
+    def ballots(self) -> tuple[Ballot, ...]:
+        """The votes as they stand, for keep="vote"."""
+        return tuple(ballot(state) for state in self.states)
+
+
+def _stacked(rows: list[State | None], like: State) -> State:
+    """One state with a row per class; a class without one starts at zero."""
+    d = like.w.shape[-1]
+    wide = State.at(np.zeros((len(rows), d)), np.zeros(len(rows)), like.w.dtype)
+    wide.visits, wide.updates, wide.mistakes = like.visits, like.updates, like.mistakes
+    if like.u.size:
+        wide.u, wide.ub = np.zeros((len(rows), d)), np.zeros(len(rows))
+    for k, row in enumerate(rows):
+        if row is not None:
+            wide.w[k], wide.b[k] = row.w, row.b[0]
+            if like.u.size:
+                wide.u[k], wide.ub[k] = row.u, row.ub[0]
+    return wide
+
+
+def _in_threads(job: Callable[[int], T], n: int, threads: int) -> list[T]:
+    """job(0), ..., job(n - 1); the kernels release the GIL."""
+    if threads == 1:
+        return [job(k) for k in range(n)]
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return list(pool.map(job, range(n)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _threads(n_jobs: int | None) -> int:
+    """scikit-learn's meaning: None is 1, -1 is all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

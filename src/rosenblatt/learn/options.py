@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -89,6 +89,7 @@ class Options:
     update: Update
     keep: Keep
     stop: Stop
+    init: Any
     shuffle: bool | str
     direct: bool
     record: bool
@@ -130,6 +131,7 @@ class Options:
             update,
             params["keep"],
             stop,
+            params["init"],
             params["shuffle"] if isinstance(params["shuffle"], str) else bool(params["shuffle"]),
             params["multiclass"] == "direct",
             params["record"] == "updates",
@@ -160,9 +162,11 @@ class Options:
                 "Leave one of them out."
             )
 
-    def check_direct(self) -> None:
+    def check_for(self, n_classes: int) -> None:
         """What the direct multiclass rule cannot be combined with."""
         update = self.update
+        if not self.direct or n_classes <= 2:
+            return
         if update.tie in ("positive", "half"):
             raise NotSupportedError(
                 f"tie={update.tie!r} is defined for two classes; the direct multiclass rule takes "
@@ -173,6 +177,24 @@ class Options:
                 "multiclass='direct' goes with mode='online' and penalty=None, got "
                 f"mode={update.mode!r}, penalty={update.penalty!r}. Or use multiclass='ovr'."
             )
+
+    def check_open_ended(self, open_ended: bool) -> None:
+        """Which of two classes is the second can only be left open if it does not matter."""
+        if open_ended and self.update.tie == "positive":
+            raise ParameterError(
+                "tie='positive' treats the two classes differently, so partial_fit must know "
+                "which is the second. Name all classes on the first call."
+            )
+
+    def once(self) -> Options:
+        """One pass and no other test: what partial_fit does."""
+        if self.keep == "pocket":
+            raise NotSupportedError(
+                "keep='pocket' needs the whole training set to compare weights, and partial_fit "
+                "sees a part at a time. Use fit, or keep='average'."
+            )
+        stop = replace(self.stop, max_iter=1, tol=None, clean=False, cycle=False)
+        return replace(self, stop=stop)
 
     def schedule(self, seed: int) -> Schedule:
         """The order of visits from one seed."""

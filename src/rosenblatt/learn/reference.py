@@ -221,7 +221,8 @@ def train(
                     w = [wj + change * xj for wj, xj in zip(w, X[i], strict=True)]
                     b = b + change if intercept else b
                 run.visits.append(Visit(pass_number, i, e, step, w, b))
-        left = with_replacement and any(push(i, w, b)[1] for i in range(len(X)))
+        there = [i for i in range(len(X)) if weights is None or weights[i] > 0]
+        left = with_replacement and any(push(i, w, b)[1] for i in there)
         if done == before and not left:
             run.stop_reason = "separated"
             return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -53,10 +53,6 @@ class Stop:
     clean: bool = True  # stop after a pass that moved nothing
     cycle: bool = True  # stop when the weights come back, where that can be seen
 
-    def once(self) -> Stop:
-        """One pass and no other test: what partial_fit does."""
-        return replace(self, max_iter=1, tol=None, clean=False, cycle=False)
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
@@ -86,7 +82,7 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a monitor is told after each pass. Returning True asks to stop."""
+    """What a monitor is told after each pass."""
 
     pass_number: int
     mistakes: int
@@ -98,7 +94,13 @@ class Progress:
     weights: Callable[[], tuple[Array, Array]]
 
 
-Monitor = Callable[[Progress], bool]
+class Monitor(Protocol):
+    """Somebody who watches a run pass by pass."""
+
+    def before_pass(self) -> None: ...
+
+    def after_pass(self, now: Progress) -> bool:
+        """True asks to stop."""
 
 
 def train(
@@ -124,6 +126,8 @@ def train(
     scores: list[float] = []
     reason: StopReason | None = None
     while reason is None:
+        if monitor:
+            monitor.before_pass()
         code = run.advance(1 if held_out or monitor else None)
         if code == kernels.OVERFLOW:
             raise OverflowedError(
@@ -134,15 +138,15 @@ def train(
         reason = REASONS.get(code)
         if held_out:
             w, b = run.kept()
-            scores.append(held_out.score(w, b))
-            stalled = (
-                stalled + 1 if stop.tol is not None and scores[-1] < best_score + stop.tol else 0
-            )
-            if scores[-1] > best_score:
-                best_score, best, kept_pass = scores[-1], (w.copy(), b.copy()), run.n_passes
+            score = held_out.score(w, b)
+            scores.append(score)
+            gained = stop.tol is None or score >= best_score + stop.tol
+            stalled = 0 if gained else stalled + 1
+            if score > best_score:
+                best_score, best, kept_pass = score, (w.copy(), b.copy()), run.n_passes
             if stalled >= stop.patience:
                 reason = reason or StopReason.NO_IMPROVEMENT
-        if monitor and monitor(run.progress(scores[-1] if scores else None)):
+        if monitor and monitor.after_pass(run.progress(scores[-1] if scores else None)):
             reason = reason or StopReason.CALLBACK
         if run.n_passes >= stop.max_iter:
             reason = reason or StopReason.MAX_ITER
@@ -285,11 +289,9 @@ class _Run:
 
     def kept(self) -> tuple[Array, Array]:
         """The weights that `keep` would give back now."""
-        if self.keep == "average":
-            return self.state.average()
         if self.keep == "pocket":
             return self.run.keeper.best_w.reshape(self.state.w.shape), self.run.keeper.best_b
-        return self.state.w, self.state.b
+        return self.state.kept(self.keep)
 
     def progress(self, score: float | None) -> Progress:
         last = self.tapes[-1]

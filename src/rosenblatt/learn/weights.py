@@ -10,6 +10,7 @@ import numpy.typing as npt
 from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.rules import Update
+from rosenblatt.learn.schedule import generator
 
 Array = npt.NDArray[Any]
 
@@ -19,7 +20,7 @@ def start_weights(
     coef_init: Any,
     intercept_init: Any,
     problem: Problem,
-    rng: np.random.RandomState | None,
+    random_state: Any,
     update: Update,
 ) -> tuple[Array, Array]:
     """The first weights: W of shape (rows, d) and b of shape (rows,), one row for two classes."""
@@ -29,7 +30,8 @@ def start_weights(
     w, b = np.zeros((rows, d), dtype), np.zeros(rows, dtype)
     if coef_init is None and intercept_init is None and not isinstance(init, str):
         coef_init, intercept_init = _apart(init, rows, d, update.fit_intercept)
-    elif rng is not None and coef_init is None:
+    elif coef_init is None and isinstance(init, str) and init == "random":
+        rng = generator(random_state)
         w = rng.standard_normal((rows, d)).astype(dtype)
         if update.fit_intercept:
             b = rng.standard_normal(rows).astype(dtype)

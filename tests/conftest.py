@@ -1,0 +1,26 @@
+"""Hypothesis profiles: `quick` for the wheel, `test` by default, `soak` for the full counts."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+for name, examples in {"quick": 10, "test": 100, "soak": 5000}.items():
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of real data sets, found beside the project; tests skip where it is absent."""
+    for parent in Path(__file__).resolve().parents:
+        folder = parent / "shared" / "data"
+        if folder.is_dir():
+            return folder
+    pytest.skip("the folder shared/data with real data sets is not beside the project")

@@ -1,0 +1,92 @@
+"""The mistake bound holds for every run on separable data."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.training import Stop, train
+from rosenblatt.prove.bounds import margin, mistake_bound, radius
+from tests.strategies import TIES, problem, separable_rows
+
+SLACK = 1 + 1e-9  # the bound itself is computed in floating point
+
+
+@given(
+    rows=separable_rows(),
+    tie=st.sampled_from(TIES),
+    schedule=st.sampled_from(["order", "shuffle", "sample"]),
+    intercept=st.booleans(),
+)
+def test_from_zero(rows, tie, schedule, intercept):
+    X, y, u, v = rows
+    assume(len(X) >= 2 and (intercept or v == 0))
+    p = problem(X, y)
+    state = State.at([0] * len(u), [0], np.float64)
+    update = Update(tie=tie, fit_intercept=intercept)
+    trace, *_ = train(
+        p, update, Schedule(schedule, 7), "last", Stop(max_iter=20_000, cycle=False), state
+    )
+    bound = mistake_bound(p, np.array(u), v, intercept=intercept).mistakes
+    allowed = bound * 9 / 8 if tie == "half" else bound
+    assert trace.n_updates <= allowed * SLACK
+    assert trace.stop_reason == "separated"
+
+
+@given(
+    rows=separable_rows(),
+    start=st.lists(st.integers(-20, 20), min_size=4, max_size=4),
+    eta=st.sampled_from([0.25, 1.0, 3.0]),
+)
+def test_from_another_start(rows, start, eta):
+    X, y, u, v = rows
+    assume(len(X) >= 2)
+    p = problem(X, y)
+    w0, b0 = start[: len(u)], start[3]
+    state = State.at(w0, [b0], np.float64)
+    trace, *_ = train(p, Update(eta0=eta), Schedule(), "last", Stop(max_iter=20_000), state)
+    bound = mistake_bound(p, np.array(u), v, eta=eta, start=(np.array(w0), b0))
+    assert trace.stop_reason == "separated"
+    assert trace.n_updates <= bound.mistakes * SLACK + 1e-9
+
+
+@given(rows=separable_rows(), tau=st.sampled_from([0.5, 4.0, 50.0]))
+def test_margin_rule_keeps_its_promise(rows, tau):
+    """At most (R^2 + 2 tau) / gamma^2 updates, at least gamma tau / (2 tau + R^2) of margin."""
+    X, y, u, v = rows
+    assume(len(X) >= 2)
+    p = problem(X, y)
+    state = State.at([0] * len(u), [0], np.float64)
+    trace, w, b = train(
+        p, Update(rule=Margin(tau)), Schedule(), "last", Stop(max_iter=50_000), state
+    )
+    R, gamma = radius(p.X, True), margin(p, np.array(u), v, True)
+    assert trace.stop_reason == "separated"
+    assert trace.n_updates <= (R * R + 2 * tau) / gamma**2 * SLACK
+    assert margin(p, w, b[0], True) >= gamma * tau / (2 * tau + R * R) / SLACK
+
+
+@given(rows=separable_rows())
+def test_batch_mean_needs_as_few_steps_as_the_online_rule_mistakes(rows):
+    X, y, u, v = rows
+    assume(len(X) >= 2)
+    p = problem(X, y)
+    state = State.at([0] * len(u), [0], np.float64)
+    trace, *_ = train(p, Update(mode="batch-mean"), Schedule(), "last", Stop(20_000), state)
+    assert trace.stop_reason == "separated"
+    assert trace.n_updates <= mistake_bound(p, np.array(u), v).mistakes * SLACK
+
+
+def test_a_hyperplane_that_errs_allows_anything():
+    p = problem([[1], [-1]], [1, -1])
+    assert mistake_bound(p, np.array([-1.0])).mistakes == math.inf
+    assert mistake_bound(p, np.array([0.0])).mistakes == math.inf
+
+
+def test_radius_of_sparse_rows():
+    assert radius(problem([[3, 4], [0, 1]], [1, -1], "csr32").X, True) == pytest.approx(26**0.5)

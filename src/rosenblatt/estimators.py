@@ -111,7 +111,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     multiclass : {'ovr', 'direct'}, default='ovr'
         One hyperplane per class against the rest, or Kesler's construction.
     max_updates : int or None, default=None
-        Most updates altogether.
+        Most updates of each hyperplane (one against the rest, each class has its own), those
+        of earlier `partial_fit` calls counted.
     record : {None, 'updates'}, default=None
         Keep the first updates with their weights in ``trace_.record`` (10,000 at most).
 
@@ -125,11 +126,13 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     n_mistakes_, n_updates_ : int
         Visits that were mistakes, and changes of the weights; not the same thing.
     stop_reason_ : str
-        'separated', 'cycle', 'no_improvement', 'max_iter', 'max_updates' or 'callback'.
+        Why training stopped: 'separated' (a pass moved nothing), 'cycle', 'no_improvement',
+        'max_iter', 'max_updates' or 'callback'. It speaks of the run, not of weights kept
+        from elsewhere in it (`keep`, `early_stopping`).
     trace_ : Trace or OneVsRestTrace
         What happened, pass by pass.
     t_ : float
-        1 + visits, as scikit-learn counts.
+        1 + rows visited, as scikit-learn counts.
     votes_ : tuple of Ballot
         Only with keep='vote'.
     n_features_in_, feature_names_in_
@@ -247,10 +250,11 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """
         options = Options.of(self.get_params(deep=False))
         checked = self._matrix(X, y, reset=True)
-        problem = Problem.of(checked, y, sample_weight)
+        problem = Problem.labelled(checked, y, sample_weight)
         options.check_for(len(problem.classes))
-        if self.warm_start and coef_init is None and hasattr(self, "coef_"):
-            coef_init, intercept_init = self.coef_, self.intercept_
+        if self.warm_start and hasattr(self, "coef_"):
+            coef_init = self.coef_ if coef_init is None else coef_init
+            intercept_init = self.intercept_ if intercept_init is None else intercept_init
         standing = Standing.begin(problem, options, self.random_state, coef_init, intercept_init)
         listener = Listener(self, problem, options)
         trace, coef, intercept = standing.train(
@@ -259,7 +263,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             class_weights(self.class_weight, problem),
             self.random_state,
             n_jobs=None if listener.listening else self.n_jobs,
-            held_out=self._held_out(problem) if self.early_stopping else None,
+            hold_out=functools.partial(self._held_out, problem),
             monitor_for=listener.monitor_for,
         )
         standing.counts = problem.counts()
@@ -281,7 +285,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         classes : array, optional
             All labels that will ever come, on the first call. Left out, classes may appear
             at any time; one against the rest, a late class starts where it would stand had
-            it been named at the start.
+            it been named at the start (visited in order and without class weights, exactly).
         """
         options = Options.of(self.get_params(deep=False)).once()
         if self.early_stopping:
@@ -289,7 +293,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         first = not hasattr(self, "_standing")
         checked = self._matrix(X, y, reset=first)
         if first:
-            problem = Problem.of(checked, y, sample_weight, classes)
+            problem = Problem.labelled(checked, y, sample_weight, classes)
             options.check_open_ended(classes is None)
             standing = Standing.begin(
                 problem, options, self.random_state, open_ended=classes is None
@@ -298,9 +302,11 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             standing = self._standing.copy()
             labels = as_labels(y, checked.shape[0])
             standing.check_classes(classes)
+            if options.keep == "last" and hasattr(self, "coef_"):
+                standing.adopt(self.coef_, self.intercept_)
             standing.admit(labels, options.direct)
             checked = checked.astype(standing.states[0].w.dtype, copy=False)
-            problem = Problem.of(checked, labels, sample_weight, standing.classes)
+            problem = Problem.labelled(checked, labels, sample_weight, standing.classes)
         options.check_for(len(problem.classes))
         standing.counts = standing.counts + problem.counts()
         weights = class_weights(self.class_weight, problem, standing.counts)
@@ -369,8 +375,10 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.n_features_in_ = int(checked.shape[1])
         return checked
 
-    def _held_out(self, problem: Problem) -> tuple[Any, Any]:
-        """Which rows are held out for early stopping, and the weights they are scored with."""
+    def _held_out(self, problem: Problem) -> Any:
+        """Which rows are held out for early stopping, or None."""
+        if not self.early_stopping:
+            return None
         splitter = StratifiedShuffleSplit(
             test_size=self.validation_fraction, random_state=self.random_state
         )
@@ -389,7 +397,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             )
         mask = np.zeros(problem.n_rows, dtype=bool)
         mask[held] = True
-        return mask, weight
+        return mask
 
     def _publish(
         self, standing: Standing, options: Options, trace: Any, coef: Any, intercept: Any
@@ -415,7 +423,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        if self.tie == "correct" and not coef.any() and not intercept.any():
+        if self.tie == "correct" and not (coef.any(axis=1) | (intercept != 0)).all():
             warnings.warn(
                 "Training ended at w = 0, where tie='correct' never sees a mistake: nothing was "
                 "learned, and a clean pass proves nothing. Use another start or tie='mistake'.",

@@ -32,9 +32,8 @@ def test_from_zero(rows, tie, schedule, intercept):
     trace, *_ = train(
         p, update, Schedule(schedule, 7), "last", Stop(max_iter=20_000, cycle=False), state
     )
-    bound = mistake_bound(p, np.array(u), v, intercept=intercept).mistakes
-    allowed = bound * 9 / 8 if tie == "half" else bound
-    assert trace.n_updates <= allowed * SLACK
+    bound = mistake_bound(p, np.array(u), v, intercept=intercept, tie=tie)
+    assert trace.n_updates <= bound.mistakes * SLACK
     assert trace.stop_reason == "separated"
 
 
@@ -67,7 +66,7 @@ def test_margin_rule_keeps_its_promise(rows, tau):
     )
     R, gamma = radius(p.X, True), margin(p, np.array(u), v, True)
     assert trace.stop_reason == "separated"
-    assert trace.n_updates <= (R * R + 2 * tau) / gamma**2 * SLACK
+    assert trace.n_updates <= mistake_bound(p, np.array(u), v, tau=tau).mistakes * SLACK
     assert margin(p, w, b[0], True) >= gamma * tau / (2 * tau + R * R) / SLACK
 
 

@@ -46,7 +46,11 @@ class Problem:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
         """Check raw input. `classes` names all labels there are, if known beforehand."""
-        X = as_matrix(X)
+        return cls.labelled(as_matrix(X), y, sample_weight, classes)
+
+    @classmethod
+    def labelled(cls, X: Matrix, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
+        """The same for an X that `as_matrix` has checked already."""
         y = as_labels(y, X.shape[0])
         known = np.unique(y) if classes is None else np.unique(as_labels(classes))
         return cls(X, encode(y, known), known, as_weights(sample_weight, X.shape[0]))
@@ -204,11 +208,10 @@ def _as_csr(X: Any, name: str) -> Matrix:
         type(A)((A.data, A.indices, A.indptr), shape=A.shape).check_format(full_check=True)
     except ValueError as e:
         raise DataError(f"{name} is not a valid CSR matrix: {e}. Build it anew.") from e
-    steps = np.diff(A.indices.astype(np.int64, copy=False))
-    inside = np.ones(max(A.nnz - 1, 0), dtype=bool)
+    rising = A.indices[1:] > A.indices[:-1]
     starts = A.indptr[1:-1]
-    inside[starts[(starts > 0) & (starts < A.nnz)] - 1] = False
-    if A.nnz and (steps[inside] <= 0).any():
+    rising[starts[(starts > 0) & (starts < len(A.indices))] - 1] = True
+    if not rising.all():
         A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
         A.has_canonical_format = A.has_sorted_indices = False
         A.sum_duplicates()

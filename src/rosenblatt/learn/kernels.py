@@ -153,6 +153,8 @@ class Penalised(NamedTuple):
     """The same, with weight decay (L2) and cumulative truncation (L1) at every visit.
 
     q: what each weight got of L1; owed: what all owe, and the norms the objective sees.
+    On sparse rows a weight is shrunk when its feature is next met or the pass ends: since
+    its visit `last`, by the running sums `shrunk` (and `drift`, the same for the average).
     """
 
     eta: float
@@ -166,6 +168,10 @@ class Penalised(NamedTuple):
     l1_ratio: float
     q: Any
     owed: Any
+    last: Any
+    shrunk: Any
+    drift: Any
+    scales: Any
 
 
 class Batch(NamedTuple):
@@ -693,6 +699,52 @@ def settle(run, scale, sigma):
         v[j] *= scale
 
 
+@compiled()
+def catch_up(rule, v, u, averaged, j, m):
+    """Shrink weight j for the visits since its last one up to visit m; how far |v_j| fell.
+
+    Between visits of its feature, v_j > 0 loses shrink / scale_i at each visit i until it
+    is 0 (v_j < 0 likewise), and what it got is all that is owed. `shrunk` holds the sums of
+    these losses, so the visit at which it reaches 0 is found by bisection.
+    """
+    old, since = np.float64(v[j]), rule.last[j]
+    rule.last[j] = m
+    if old == 0.0 or since == m:
+        return 0.0
+    sign, size = (1.0, old) if old > 0.0 else (-1.0, -old)
+    shrunk, drift = rule.shrunk, rule.drift
+    loss = shrunk[m] - shrunk[since]
+    if loss < size:
+        v[j] = sign * (size - loss)
+        rule.q[j] = -sign * rule.owed[0]
+        if averaged:
+            u[j] -= sign * (drift[m] - drift[since])
+        return loss
+    low, high = since, m  # the first visit k with shrunk[k] - shrunk[since] >= size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if shrunk[middle] - shrunk[since] >= size:
+            high = middle
+        else:
+            low = middle
+    left = size - (shrunk[low] - shrunk[since])
+    v[j] = 0.0
+    owed = rule.owed[0] - (m - low) * rule.shrink
+    rule.q[j] = -sign * (owed + rule.scales[high] * left)
+    if averaged:
+        sigma = (drift[high] - drift[low]) * rule.scales[high] / rule.shrink
+        u[j] -= sign * (drift[low] - drift[since] + sigma * left)
+    return size
+
+
+@compiled()
+def catch_up_all(rule, v, u, averaged, m):
+    """Shrink every weight up to visit m, and start counting visits anew."""
+    for j in range(rule.last.size):
+        catch_up(rule, v, u, averaged, j, m)
+        rule.last[j] = 0
+
+
 @overload(one_pass)
 def _penalised(run, rule, p):
     if not _is(rule, Penalised):
@@ -715,6 +767,7 @@ def _penalised(run, rule, p):
         for j in range(v.size):
             square_norm += np.float64(v[j]) ** 2
             one_norm += abs(np.float64(v[j]))
+        lazy, m = rule.last.size > 0, 0
         # the objective's norms are those of the last update, decayed since, as scikit-learn's
         if np.isnan(rule.owed[1]):
             rule.owed[1], rule.owed[2] = square_norm, one_norm
@@ -723,6 +776,15 @@ def _penalised(run, rule, p):
             i = index[t] if index.size else t
             if y[i] == 0:
                 continue
+            first, last = entries(rows, i, v.size)
+            if lazy:
+                for e in range(first, last):
+                    j, x = entry(rows, i, e)
+                    fell = catch_up(rule, v, u, averaged, j, m)
+                    if fell > 0.0:
+                        now = abs(np.float64(v[j]))
+                        one_norm -= fell * scale
+                        square_norm -= fell * (fell + 2.0 * now) * scale * scale
             z = y[i] * (scale * dot(rows, i, v) + b[0])
             if not np.isfinite(z):
                 code = OVERFLOW
@@ -741,9 +803,11 @@ def _penalised(run, rule, p):
             seen_square *= decay * decay
             seen_one *= decay
             if scale < 1e-9:
+                if lazy:
+                    catch_up_all(rule, v, u, averaged, m)
+                    m = 0
                 settle(run, scale, sigma)
                 scale, sigma = 1.0, stats[VISITS]
-            first, last = entries(rows, i, v.size)
             if step > 0.0:
                 c = rule.eta * step * k * y[i]
                 for e in range(first, last):
@@ -780,8 +844,18 @@ def _penalised(run, rule, p):
                     one_norm += (abs(new) - abs(old)) * scale
                     if averaged:
                         u[j] += sigma * (new - old)
+            if lazy:
+                m += 1
+                rule.scales[m] = scale
+                rule.shrunk[m] = rule.shrunk[m - 1] + rule.shrink / scale
+                rule.drift[m] = rule.drift[m - 1] + sigma * rule.shrink / scale
+                for e in range(first, last):
+                    j, x = entry(rows, i, e)
+                    rule.last[j] = m
             sigma += scale
             stats[VISITS] += 1.0
+        if lazy:
+            catch_up_all(rule, v, u, averaged, m)
         settle(run, scale, sigma)
         rule.owed[1], rule.owed[2] = seen_square, seen_one
         return code

@@ -18,12 +18,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem, as_labels
-from rosenblatt.errors import LabelError
+from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learn.keep import Ballot, State, ballot
 from rosenblatt.learn.options import Options
-from rosenblatt.learn.schedule import seed_for_two_classes, seeds_for_each_class
+from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.learn.training import HeldOut, Monitor, train
 from rosenblatt.learn.weights import row_weights, start_weights
@@ -80,6 +81,20 @@ class Standing:
                 f"{self.classes!r}. Leave classes out on later calls."
             )
 
+    def adopt(self, coef: Any, intercept: Any) -> None:
+        """Go on from weights that the user may have edited."""
+        coef = np.asarray(coef.toarray() if sp.issparse(coef) else coef)
+        for k, state in enumerate(self.states):
+            rows = slice(None) if state.w.ndim == 2 else k
+            if coef[rows].shape != state.w.shape:
+                raise DataError(
+                    f"coef_ has shape {coef.shape}, which is not what this model has. Set it back "
+                    "or call fit."
+                )
+            state.w = np.array(coef[rows], dtype=state.w.dtype, order="C")
+            own = slice(None) if state.w.ndim == 2 else slice(k, k + 1)
+            state.b = np.array(intercept[own], dtype=state.b.dtype)
+
     def admit(self, labels: Array, direct: bool) -> None:
         """Make room for the classes among `labels` that were not there before."""
         if self.spare is None:
@@ -120,10 +135,13 @@ class Standing:
         random_state: Any,
         *,
         n_jobs: int | None = None,
-        held_out: tuple[Array, Array | None] | None = None,
+        hold_out: Callable[[], Array | None] = lambda: None,
         monitor_for: Callable[[int | None], Monitor | None] = lambda k: None,
     ) -> tuple[Trace | OneVsRestTrace, Array, Array]:
-        """Train on `problem`; the trace, and the weights that `options.keep` keeps."""
+        """Train on `problem`; the trace, and the weights that `options.keep` keeps.
+
+        `hold_out` gives the mask of rows to keep aside for early stopping, or None.
+        """
 
         def run(
             one: Problem, state: State, weight: Array | None, seed: int, k: int | None
@@ -136,18 +154,18 @@ class Standing:
                 options.stop,
                 state,
                 record=options.record,
-                held_out=None if held_out is None else HeldOut.of(one, *held_out),
+                held_out=None if held is None else HeldOut.of(one, held, problem.sample_weight),
                 monitor=monitor_for(k),
             )
 
         n_classes = len(problem.classes)
-        if n_classes <= 2 or options.direct:
+        one_run = n_classes <= 2 or options.direct
+        seeds, held = seeds_and_split(random_state, 1 if one_run else n_classes, hold_out)
+        if one_run:
             weight = row_weights(problem, class_weight)
-            seed = seed_for_two_classes(random_state)
-            trace, w, b = run(problem, self.states[0], weight, seed, None)
+            trace, w, b = run(problem, self.states[0], weight, seeds[0], None)
             result: tuple[Any, Array, Array] = trace, np.atleast_2d(w), b
         else:
-            seeds = seeds_for_each_class(random_state, n_classes)
 
             def class_against_rest(k: int) -> tuple[Trace, Array, Array]:
                 weight = row_weights(problem, class_weight, versus=k)
@@ -158,7 +176,7 @@ class Standing:
             result = OneVsRestTrace(problem.classes, traces), np.stack(ws), np.concatenate(bs)
         if self.spare is not None:
             nobody = replace(problem, y=np.full(problem.n_rows, -1, np.int8))
-            run(nobody, self.spare, problem.sample_weight, seed_for_two_classes(0), None)
+            run(nobody, self.spare, problem.sample_weight, seeds[0], None)
             if n_classes == 1:
                 self.states = [self.spare.mirrored()]
                 w, b = self.states[0].kept(options.keep)

@@ -57,13 +57,16 @@ CHECKS: dict[str, Check] = {
     "l1_ratio": _number(lambda v: 0 <= v <= 1, "a number from 0 to 1"),
     "fit_intercept": _flag(),
     "max_iter": _whole(1),
-    "tol": _number(lambda v: v >= 0, "a number >= 0", optional=True),
+    "tol": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0", optional=True),
     "shuffle": _choice(True, False, "sample"),
     "verbose": (
         lambda v: isinstance(v, (Integral, bool, np.bool_)) and int(v) >= 0,
         "True, False or a whole number >= 0",
     ),
-    "n_jobs": _whole(-(2**31), optional=True),
+    "n_jobs": (
+        lambda v: v is None or (_is_number(v, Integral) and int(v) != 0),
+        "a whole number other than 0, or None",
+    ),
     "early_stopping": _flag(),
     "validation_fraction": _number(lambda v: 0 < v < 1, "a number between 0 and 1"),
     "n_iter_no_change": _whole(1),
@@ -184,6 +187,11 @@ class Options:
             raise ParameterError(
                 "tie='positive' treats the two classes differently, so partial_fit must know "
                 "which is the second. Name all classes on the first call."
+            )
+        if open_ended and not (isinstance(self.init, str) and self.init == "zero"):
+            raise ParameterError(
+                f"init={self.init!r} gives a start to the classes there are; a class that appears "
+                "later starts from zero. Name all classes on the first call, or use init='zero'."
             )
 
     def once(self) -> Options:

@@ -335,9 +335,8 @@ def penalised(
 ) -> list[Weights]:
     """The rule with a penalty at every visit, as scikit-learn does it: weights after each.
 
-    L2: w *= 1 - eta alpha (1 - l1_ratio). L1: each weight of a feature present in the row
-    moves towards 0 by all the shrinking owed so far, less what it got
-    [Tsuruoka, Tsujii, Ananiadou 2009].
+    L2: w *= 1 - eta alpha (1 - l1_ratio). L1: each weight moves towards 0 by all the
+    shrinking owed so far, less what it got [Tsuruoka, Tsujii, Ananiadou 2009].
     """
     w, b = [0.0] * len(X[0]), 0.0
     got = [0.0] * len(w)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from rosenblatt.learn import kernels
 
 MAX_INT = np.iinfo(np.int32).max
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,18 @@ def generator(random_state: Any) -> np.random.RandomState:
     return np.random.RandomState(random_state)
 
 
-def seed_for_two_classes(random_state: Any) -> int:
-    """The shuffling seed scikit-learn draws: one number is spent on its data set first."""
-    rng = generator(random_state)
-    rng.randint(1, MAX_INT)
-    return int(rng.randint(MAX_INT))
+def seeds_and_split(random_state: Any, runs: int, split: Callable[[], T]) -> tuple[list[int], T]:
+    """The shuffling seed of each run, and the held-out rows, drawn in scikit-learn's order.
 
-
-def seeds_for_each_class(random_state: Any, n_classes: int) -> list[int]:
-    """One shuffling seed per one-vs-rest problem, as scikit-learn draws them."""
-    seeds = generator(random_state).randint(MAX_INT, size=n_classes)
-    return [seed_for_two_classes(int(seed)) for seed in seeds]
+    A generator given as `random_state` moves with every draw, so the order matters: with one
+    run, a number is spent on scikit-learn's data set, then the rows are held out, then the
+    seed is drawn; with one run per class, the rows come first and each run has its own seed.
+    """
+    if runs == 1:
+        rng = generator(random_state)
+        rng.randint(1, MAX_INT)
+        held = split()
+        return [int(rng.randint(MAX_INT))], held
+    held = split()
+    seeds = generator(random_state).randint(MAX_INT, size=runs)
+    return [seeds_and_split(int(seed), 1, lambda: None)[0][0] for seed in seeds], held

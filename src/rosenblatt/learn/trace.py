@@ -69,7 +69,8 @@ class Cycle:
 
 
 class Recorded(NamedTuple):
-    """One update: in which pass, at which row, how much of y x, and the weights after it."""
+    """One update: in which pass, at which row, how much of x (eta y step weight, or for a
+    batch step its learning rate), and the weights after it."""
 
     pass_number: int
     row: int

@@ -175,6 +175,7 @@ class _Run:
         self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
         self.schedule = schedule if update.mode == "online" else Schedule()
         self.tapes: list[kernels.Tape] = []
+        self.owing: tuple[Array, ...] | None = None  # what an L1 penalty remembers
         self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
         self.run = self._arrays(held_out)
         began = time.perf_counter()
@@ -257,12 +258,19 @@ class _Run:
         repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
         if u.penalty is not None:
             alpha, ratio = u.penalty.alpha, u.penalty.l1_ratio
-            if not hasattr(self, "_owed"):
-                self._owed = (np.zeros(self.state.w.size), np.array([0.0, np.nan, np.nan]))
-            decay = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha)
-            return kernels.Penalised(
-                eta, *common, decay, ratio * eta * alpha, alpha, ratio, *self._owed
-            )
+            decay, shrink = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha), ratio * eta * alpha
+            if self.owing is None:
+                d, n = self.state.w.size, self.problem.n_rows + 1
+                lazy = shrink > 0 and sp.issparse(self.problem.X)
+                d_lazy, n_lazy = (d, n) if lazy else (0, 0)
+                sums = (np.zeros(n_lazy) for _ in range(3))
+                self.owing = (
+                    np.zeros(d),
+                    np.array([0.0, np.nan, np.nan]),
+                    np.zeros(d_lazy, dtype=np.int64),
+                    *sums,
+                )
+            return kernels.Penalised(eta, *common, decay, shrink, alpha, ratio, *self.owing)
         return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
 
     def advance(self, n: int | None) -> int:

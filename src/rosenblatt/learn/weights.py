@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.rules import Update
+from rosenblatt.learn.rules import Rosenblatt, Update
 from rosenblatt.learn.schedule import generator
 
 Array = npt.NDArray[Any]
@@ -39,7 +39,8 @@ def start_weights(
         w = _shaped(coef_init, (rows, d), "coef_init", dtype)
     if intercept_init is not None:
         b = _shaped(intercept_init, (rows,), "intercept_init", dtype)
-    if update.tie == "correct" and not (w.any(axis=1) | (b != 0)).all():
+    never = update.tie == "correct" and isinstance(update.rule, Rosenblatt)
+    if never and not (w.any(axis=1) | (b != 0)).all():
         raise ParameterError(
             "tie='correct' never counts a score of 0 as a mistake, and from w = 0 every score is "
             "0: nothing would ever be learned. Give a start (init='random' or an array), or use "
@@ -96,7 +97,10 @@ def class_weights(class_weight: Any, problem: Problem, counts: Array | None = No
         raise ParameterError(
             f"class_weight names {strangers}, which are not among the classes {known}."
         )
-    return np.array([float(class_weight.get(label, 1.0)) for label in known])
+    weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ParameterError(f"class_weight must hold finite weights >= 0, got {class_weight!r}.")
+    return weights
 
 
 def row_weights(problem: Problem, weights: Array | None, versus: int | None = None) -> Array | None:

@@ -7,6 +7,9 @@ w_0 != 0 the number M of mistakes satisfies
 
     (w_0.u + eta M gamma)^2 <= ||w_0||^2 + eta^2 M R^2.
 
+A rule that also moves at margins up to tau adds 2 eta tau more, so R^2 + 2 tau / eta takes
+the place of R^2. Half updates at a score of 0 (tie="half") cost at most 9/8 as many.
+
 The margins here are floating-point numbers; certificates are exact.
 """
 
@@ -67,8 +70,12 @@ def mistake_bound(
     intercept: bool = True,
     eta: float = 1.0,
     start: tuple[Array, float] | None = None,
+    tie: str = "mistake",
+    tau: float = 0.0,
 ) -> MistakeBound:
-    """How many mistakes the hyperplane (w, b) allows a run that starts at `start` (or zero).
+    """How many updates the hyperplane (w, b) allows a run that starts at `start` (or zero).
+
+    For tie="half" no bound is known here from a start other than zero: infinite.
 
     Examples
     --------
@@ -77,15 +84,16 @@ def mistake_bound(
     1.0
     """
     R, gamma = radius(problem.X, intercept), margin(problem, w, b, intercept)
-    if gamma <= 0:
+    if gamma <= 0 or (tie == "half" and start is not None):
         return MistakeBound(R, gamma, math.inf)
+    growth = R * R + 2 * tau / eta
     if start is None:
-        return MistakeBound(R, gamma, R * R / (gamma * gamma))
+        return MistakeBound(R, gamma, growth / gamma**2 * (9 / 8 if tie == "half" else 1))
     u = np.append(np.asarray(w, dtype=np.float64), b if intercept else 0.0)
     w0 = np.append(np.asarray(start[0], dtype=np.float64), start[1] if intercept else 0.0)
     along, square = float(w0 @ u) / float(np.linalg.norm(u)), float(w0 @ w0)
-    # eta^2 gamma^2 M^2 + (2 along eta gamma - eta^2 R^2) M + along^2 - square <= 0
+    # eta^2 gamma^2 M^2 + (2 along eta gamma - eta^2 growth) M + along^2 - square <= 0
     a = (eta * gamma) ** 2
-    half = along * eta * gamma - (eta * R) ** 2 / 2
+    half = along * eta * gamma - eta * eta * growth / 2
     root = math.sqrt(max(half * half - a * (along * along - square), 0.0))
     return MistakeBound(R, gamma, max(0.0, (root - half) / a))

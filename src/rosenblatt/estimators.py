@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
-from rosenblatt.errors import DataError, ParameterError, RosenblattWarning
+from rosenblatt.errors import DataError, DataTypeError, ParameterError, RosenblattWarning
 from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
@@ -256,7 +256,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
         standing = Standing.begin(problem, options, self.random_state, coef_init, intercept_init)
-        listener = Listener(self, problem, options)
+        for name in ("coef_", "intercept_", "votes_"):  # what callbacks see is this run's
+            self.__dict__.pop(name, None)
+        listener = Listener(self, X, y, problem, options)
         trace, coef, intercept = standing.train(
             problem,
             options,
@@ -370,6 +372,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                     f"X has {checked.shape[1]} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
                 )
+        except TypeError as e:
+            raise DataTypeError(str(e)) from e
         except ValueError as e:
             raise DataError(f"{e} Give the columns the model was trained on.") from e
         self.n_features_in_ = int(checked.shape[1])
@@ -421,14 +425,14 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 "Maximum number of iteration reached before convergence. Consider increasing "
                 "max_iter to improve the fit.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.tie == "correct" and not (coef.any(axis=1) | (intercept != 0)).all():
             warnings.warn(
                 "Training ended at w = 0, where tie='correct' never sees a mistake: nothing was "
                 "learned, and a clean pass proves nothing. Use another start or tie='mistake'.",
                 RosenblattWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
@@ -438,7 +442,9 @@ class Listener:
     The task of `fit` has one subtask per pass, or one per class with one per pass each.
     """
 
-    def __init__(self, estimator: Perceptron, problem: Problem, options: Options) -> None:
+    def __init__(
+        self, estimator: Perceptron, X: Any, y: Any, problem: Problem, options: Options
+    ) -> None:
         self.estimator, self.problem = estimator, problem
         self.listening = hasattr(estimator, "_skl_callbacks")
         self.each = len(problem.classes) > 2 and not options.direct
@@ -446,8 +452,8 @@ class Listener:
         weight = problem.sample_weight
         self.told = {
             "estimator": estimator,
-            "X": problem.X,
-            "y": problem.classes[problem.class_numbers()],
+            "X": X,
+            "y": y,
             "metadata": None if weight is None else {"sample_weight": weight},
         }
         passes = estimator.max_iter

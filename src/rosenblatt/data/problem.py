@@ -52,7 +52,10 @@ class Problem:
     def labelled(cls, X: Matrix, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
         """The same for an X that `as_matrix` has checked already."""
         y = as_labels(y, X.shape[0])
-        known = np.unique(y) if classes is None else np.unique(as_labels(classes))
+        if classes is None:
+            known = sorted_classes(y)
+        else:
+            known = sorted_classes(as_labels(classes, name="classes"), "classes")
         return cls(X, encode(y, known), known, as_weights(sample_weight, X.shape[0]))
 
     @property
@@ -91,10 +94,9 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
     """
     if sp.issparse(X):
         return _as_csr(X, name)
-    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-    if frame and hasattr(X, "sparse") and all(hasattr(t, "fill_value") for t in X.dtypes):
-        return _as_csr(X.sparse.to_coo(), name)
-    A = _as_numbers(_frame_values(X) if frame else X, name)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return _from_frame(X, name)
+    A = _as_numbers(X, name)
     if A.ndim != 2:
         raise DataError(
             f"Expected 2D array, got {A.ndim}D array instead: {name} has shape {A.shape}. "
@@ -102,29 +104,35 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
             "X.reshape(1, -1) for a single example."
         )
     _check_shape(A.shape, name)
-    if A.dtype != np.float32:
-        _check_integers(A, name)
-        A = A.astype(np.float64, copy=False)
-    A = np.ascontiguousarray(A)
+    A = np.ascontiguousarray(A, dtype=np.float32 if A.dtype == np.float32 else np.float64)
     _check_finite(A, name)
     return A
 
 
-def _frame_values(X: Any) -> Any:
-    """The values of a pandas or polars frame, missing ones as NaN."""
-    if any(str(t) in ("category", "Categorical", "Enum") for t in X.dtypes):
+def _from_frame(X: Any, name: str) -> Matrix:
+    """A pandas or polars frame, column by column: each may be of another kind."""
+    _check_shape(X.shape, name)
+    kinds = [str(t) for t in X.dtypes]
+    if all(kind.startswith("Sparse") for kind in kinds):
+        return _as_csr(X.sparse.to_coo(), name)
+    if any(kind in ("category", "Categorical", "Enum") for kind in kinds):
         raise DataTypeError(
-            f"X has a column of categories ({[str(t) for t in X.dtypes]}); the perceptron "
-            "adds and multiplies. Encode it first, for instance with OneHotEncoder."
+            f"{name} has a column of categories ({kinds}); the perceptron adds and multiplies. "
+            "Encode it first, for instance with OneHotEncoder."
         )
-    if hasattr(X, "isna"):  # pandas: nullable types would become objects
-        float32 = all(str(t).lower() == "float32" for t in X.dtypes)
-        try:
-            if any(str(t) != str(t).lower() for t in X.dtypes):
-                return X.to_numpy(dtype=np.float32 if float32 else np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            pass
-    return X.to_numpy()
+    columns = []
+    for k, label in enumerate(X.columns):
+        column = X.iloc[:, k] if hasattr(X, "iloc") else X[:, k]
+        missing = column.isna() if hasattr(column, "isna") else None
+        if missing is not None and missing.any():
+            column = column.astype(object).where(~missing, np.nan)
+        columns.append(_as_numbers(column.to_numpy(), f"column {label!r} of {name}"))
+    dtype = np.float32 if all(c.dtype == np.float32 for c in columns) else np.float64
+    A = np.empty(X.shape, dtype)
+    for k, values in enumerate(columns):
+        A[:, k] = values
+    _check_finite(A, name)
+    return A
 
 
 def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
@@ -134,8 +142,8 @@ def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
         raise DataError(f"{name} is not a table of numbers: {e}. Give rows of equal length.") from e
     if A.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {name} has dtype {A.dtype}. Split it in two.")
+    _check_integers(A, name)
     if A.dtype.kind in "OUS":
-        _check_integers(A, name)
         try:
             A = A.astype(np.float64)
         except (TypeError, ValueError) as e:
@@ -168,7 +176,8 @@ def _check_integers(A: npt.NDArray[Any], name: str) -> None:
     if A.size == 0 or A.dtype.kind not in "iuO" or A.dtype.itemsize < 8:
         return
     if A.dtype.kind == "O":
-        big = [v for v in A.flat if isinstance(v, int) and abs(v) > LARGEST_INTEGER]
+        whole = (int, np.integer)
+        big = [int(v) for v in A.flat if isinstance(v, whole) and abs(int(v)) > LARGEST_INTEGER]
     else:
         low, high = int(A.min()), int(A.max())
         big = [v for v in (low, high) if abs(v) > LARGEST_INTEGER]
@@ -203,11 +212,14 @@ def _as_csr(X: Any, name: str) -> Matrix:
             f"{X.shape}. Reshape it to one row per example."
         )
     _check_shape(X.shape, name)
-    A = X if X.format == "csr" else X.tocsr()
-    try:  # never trust flags or bounds that a caller may have edited
-        type(A)((A.data, A.indices, A.indptr), shape=A.shape).check_format(full_check=True)
+    try:  # never trust flags or bounds that a caller may have edited, even to convert
+        if X.format in ("csr", "csc", "bsr"):
+            type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)
+        elif X.format == "coo":
+            type(X)((X.data, tuple(X.coords)), shape=X.shape)
+        A = X if X.format == "csr" else X.tocsr()
     except ValueError as e:
-        raise DataError(f"{name} is not a valid CSR matrix: {e}. Build it anew.") from e
+        raise DataError(f"{name} is not a valid sparse matrix: {e}. Build it anew.") from e
     rising = A.indices[1:] > A.indices[:-1]
     starts = A.indptr[1:-1]
     rising[starts[(starts > 0) & (starts < len(A.indices))] - 1] = True
@@ -227,13 +239,16 @@ def _as_csr(X: Any, name: str) -> Matrix:
     return out
 
 
-def as_labels(y: Any, n_rows: int | None = None) -> npt.NDArray[Any]:
-    """Labels of any kind as a flat array."""
+def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray[Any]:
+    """Labels of any one kind as a flat array."""
     if y is None:
         raise LabelError(
-            "requires y to be passed, but the target y is None. Give one label per row."
+            f"requires y to be passed, but the target {name} is None. Give one label per row."
         )
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError as e:
+        raise LabelError(f"{name} is not a list of labels: {e}. Give one label per row.") from e
     if labels.ndim == 2 and labels.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -241,49 +256,93 @@ def as_labels(y: Any, n_rows: int | None = None) -> npt.NDArray[Any]:
             "A column-vector y was passed when a 1d array was expected. Please change the "
             "shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         labels = labels.ravel()
     if labels.ndim != 1:
         raise LabelError(
-            f"y should be a 1d array, got an array of shape {labels.shape} instead. Give one "
+            f"{name} should be a 1d array, got an array of shape {labels.shape} instead. Give one "
             "label per row."
         )
     if labels.dtype.kind == "c":
-        raise LabelError(f"Complex data not supported: y has dtype {labels.dtype}.")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            what = "NaN" if np.isnan(labels).any() else "infinity"
-            raise LabelError(f"Input y contains {what}. Drop the rows without a label.")
-        if (labels != np.floor(labels)).any():
-            raise LabelError(
-                "Unknown label type: continuous (y holds "
-                f"{labels[labels != np.floor(labels)][0]!r}). A classifier needs classes; cut y "
-                "into classes or use a regressor."
-            )
-    if labels.dtype.kind == "O":
-        kinds = {"text" if isinstance(v, str) else "number" for v in labels}
-        if any(v is None or v != v for v in labels):
-            raise LabelError("Input y contains NaN or None. Drop the rows without a label.")
-        if len(kinds) > 1:
-            raise LabelError(
-                "y mixes text and numbers, which cannot be ordered. Use labels of one kind, "
-                "for instance [str(v) for v in y]."
-            )
+        raise LabelError(f"Complex data not supported: {name} has dtype {labels.dtype}.")
+    if labels.dtype.kind == "O" or isinstance(y, (list, tuple)):
+        _check_one_kind(y if isinstance(y, (list, tuple)) else labels, name)
+    if labels.dtype.kind in "fmM":
+        missing = np.isnat(labels) if labels.dtype.kind in "mM" else ~np.isfinite(labels)
+        if missing.any():
+            what = "infinity" if np.isinf(labels.astype(float)).any() else "NaN or NaT"
+            raise LabelError(f"Input {name} contains {what}. Drop the rows without a label.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        broken = labels[labels != np.floor(labels)][0].item()
+        raise LabelError(
+            f"Unknown label type: continuous ({name} holds {broken!r}). A classifier needs "
+            "classes; cut y into classes or use a regressor."
+        )
     if n_rows is not None and labels.size != n_rows:
         raise LabelError(
             f"Found input variables with inconsistent numbers of samples: {n_rows} rows in X, "
-            f"{labels.size} labels in y. Give one label per row."
+            f"{labels.size} labels in {name}. Give one label per row."
         )
     return labels
 
 
+def _check_one_kind(values: Any, name: str) -> None:
+    """Labels must be comparable: all text, all numbers, or all of one other type."""
+    types = set(map(type, values))
+    if types <= {str} or types <= {int, bool}:
+        return
+    for v in values:
+        try:
+            missing = v is None or bool(v != v)
+        except (TypeError, ValueError):  # a missing value without a truth
+            missing = True
+        if missing:
+            raise LabelError(f"Input {name} contains NaN or None. Drop the rows without a label.")
+    number = (bool, int, float, np.number, np.bool_)
+    kinds = {
+        "text" if issubclass(t, str) else "numbers" if issubclass(t, number) else t.__name__
+        for t in types
+    }
+    if len(kinds) > 1:
+        raise LabelError(
+            f"{name} mixes {' and '.join(sorted(kinds, reverse=True))}, which cannot be ordered. "
+            "Use labels of one kind, for instance [str(v) for v in y]."
+        )
+
+
+def sorted_classes(labels: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
+    """The distinct labels in order."""
+    try:
+        classes = np.unique(labels)
+    except TypeError as e:
+        raise LabelError(f"{name} holds labels that cannot be ordered: {e}.") from e
+    if classes.size == 0:
+        raise LabelError(f"{name} is empty. Name at least two classes.")
+    return classes
+
+
+def check_same_kind(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> None:
+    """Text and numbers do not compare."""
+
+    def kind(labels: npt.NDArray[Any]) -> str:
+        if labels.dtype.kind == "O":
+            return "str" if isinstance(labels[0], str) else type(labels[0]).__name__
+        return {"U": "str", "S": "bytes", "M": "date", "m": "time"}.get(labels.dtype.kind, "number")
+
+    numbers = {"int", "float", "bool"}
+    kinds = {"number" if k in numbers else k for k in (kind(y), kind(classes))}
+    if len(kinds) > 1:
+        raise LabelError(
+            f"y holds labels of another kind than the classes {classes[:10].tolist()}: "
+            f"{y[:3].tolist()}. Use one kind."
+        )
+
+
 def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
     """Labels to -1 and +1 (two classes or one) or to class numbers (more)."""
-    try:
-        number = np.searchsorted(classes, y)
-    except TypeError as e:
-        raise LabelError(f"y and classes are of different kinds: {e}. Use one kind.") from e
+    check_same_kind(y, classes)
+    number = np.searchsorted(classes, y)
     number = np.minimum(number, len(classes) - 1)
     if (classes[number] != y).any():
         strangers = np.unique(y[classes[number] != y])[:5].tolist()
@@ -300,7 +359,10 @@ def as_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | Non
     """One finite weight >= 0 a row, not all of them 0; a number stands for all rows."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight)
+    try:
+        weights = np.asarray(sample_weight)
+    except ValueError as e:
+        raise DataError(f"sample_weight is not a list of numbers: {e}.") from e
     if weights.dtype.kind not in "fiub":
         raise DataTypeError(f"sample_weight has dtype {weights.dtype}; give numbers.")
     weights = weights.astype(np.float64)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.errors import OverflowedError
 from rosenblatt.learn import kernels
 
 Keep = Literal["last", "average", "vote", "pocket"]
@@ -63,8 +64,14 @@ class State:
         """The mean of the weights after each visit (w_0 not counted), or w before any."""
         if self.visits == 0 or self.u.size == 0:
             return self.w, self.b
-        w = (self.visits * self.w.astype(np.float64) - self.u) / self.visits
-        b = (self.visits * self.b.astype(np.float64) - self.ub) / self.visits
+        with np.errstate(over="ignore", invalid="ignore"):
+            w = (self.visits * self.w.astype(np.float64) - self.u) / self.visits
+            b = (self.visits * self.b.astype(np.float64) - self.ub) / self.visits
+        if not (np.isfinite(w).all() and np.isfinite(b).all()):
+            raise OverflowedError(
+                "Floating-point overflow: the sum of the weights over all visits left the range of "
+                "float64, though the weights did not. Scale the data or lower eta0."
+            )
         return w.astype(self.w.dtype), b.astype(self.b.dtype)
 
 

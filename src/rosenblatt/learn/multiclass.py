@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learn.keep import Ballot, State, ballot
 from rosenblatt.learn.options import Options
@@ -59,8 +59,9 @@ class Standing:
                 f"({problem.classes[0]!r}). Add rows of another class."
             )
         w, b = start_weights(
-            options.init, coef_init, intercept_init, problem, random_state, options.update
-        )
+            options.init, coef_init, intercept_init, problem, random_state, options.update,
+            options.direct and len(problem.classes) > 2,
+        )  # fmt: skip
         if options.direct and len(problem.classes) > 2:
             states = [State.at(w, b, w.dtype)]
         else:
@@ -75,7 +76,10 @@ class Standing:
 
     def check_classes(self, classes: Any) -> None:
         """Later calls may name the classes again, but not others."""
-        if classes is not None and not np.array_equal(np.unique(as_labels(classes)), self.classes):
+        if classes is None:
+            return
+        named = sorted_classes(as_labels(classes, name="classes"), "classes")
+        if not np.array_equal(named, self.classes):
             raise LabelError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes!r}. Leave classes out on later calls."
@@ -97,6 +101,7 @@ class Standing:
 
     def admit(self, labels: Array, direct: bool) -> None:
         """Make room for the classes among `labels` that were not there before."""
+        check_same_kind(labels, self.classes)
         if self.spare is None:
             return
         new = np.unique(np.concatenate([self.classes, labels]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -13,7 +13,7 @@ from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.rules import Penalty, Rosenblatt, Update, resolve
 from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop
+from rosenblatt.learn.training import NO_LIMIT, Stop
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -67,11 +67,20 @@ CHECKS: dict[str, Check] = {
         lambda v: v is None or (_is_number(v, Integral) and int(v) != 0),
         "a whole number other than 0, or None",
     ),
+    "random_state": (
+        lambda v: (
+            v is None
+            or v is np.random
+            or isinstance(v, np.random.RandomState)
+            or (_is_number(v, Integral) and 0 <= int(v) < 2**32)
+        ),
+        "None, a whole number from 0 to 2**32 - 1, or a numpy RandomState",
+    ),
     "early_stopping": _flag(),
     "validation_fraction": _number(lambda v: 0 < v < 1, "a number between 0 and 1"),
     "n_iter_no_change": _whole(1),
     "class_weight": (
-        lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+        lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
         "None, 'balanced' or a dict of weights by class",
     ),
     "warm_start": _flag(),
@@ -126,9 +135,9 @@ class Options:
         )
         stop = Stop(
             max_iter=int(params["max_iter"]),
-            max_updates=None if params["max_updates"] is None else int(params["max_updates"]),
+            max_updates=params["max_updates"] and min(int(params["max_updates"]), NO_LIMIT),
             tol=None if params["tol"] is None else float(params["tol"]),
-            patience=int(params["n_iter_no_change"]),
+            patience=min(int(params["n_iter_no_change"]), NO_LIMIT),
         )
         options = cls(
             update,
@@ -212,15 +221,16 @@ class Options:
 
 
 def _eta(eta0: Any, mode: str, owner: str) -> Any:
-    if _is_number(eta0):
-        if 0 < float(eta0) < np.inf:
-            return float(eta0)
-    elif mode != "online" and callable(eta0):
+    def step(v: Any) -> bool:
+        return _is_number(v) and 0 < float(v) < np.inf
+
+    many = mode != "online" and isinstance(eta0, (Sequence, np.ndarray)) and len(eta0) > 0
+    if step(eta0):
+        return float(eta0)
+    if mode != "online" and callable(eta0):
         return eta0
-    elif mode != "online" and not isinstance(eta0, (str, bool, np.bool_)) and np.ndim(eta0) == 1:
-        steps = tuple(float(v) for v in eta0)
-        if steps and all(0 < v < np.inf for v in steps):
-            return steps
+    if many and all(step(v) for v in eta0):
+        return tuple(float(v) for v in eta0)
     words = "a finite number > 0"
     if mode != "online":
         words += ", a sequence of them, or a function of the pass number (from 1)"

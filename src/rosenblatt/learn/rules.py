@@ -133,16 +133,16 @@ class Update:
         array([1.        , 0.5       , 0.33333333])
         """
         if callable(self.eta0):
-            values = [float(self.eta0(k)) for k in range(first, first + count)]
+            values = [self.eta0(k) for k in range(first, first + count)]
         elif isinstance(self.eta0, (int, float, np.number)):
             values = [float(self.eta0)]
         else:
             given = [float(v) for v in self.eta0]
             values = [given[min(k, len(given)) - 1] for k in range(first, first + count)]
         for k, v in enumerate(values, start=first):
-            if not 0 < v < np.inf:
+            if not (isinstance(v, (int, float, np.number)) and 0 < v < np.inf):
                 raise ParameterError(f"eta0 must be > 0 and finite, got {v!r} for pass {k}.")
-        return np.array(values)
+        return np.array(values, dtype=np.float64)
 
     @property
     def constant_eta(self) -> bool:

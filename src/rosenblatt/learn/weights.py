@@ -22,6 +22,7 @@ def start_weights(
     problem: Problem,
     random_state: Any,
     update: Update,
+    direct: bool = False,
 ) -> tuple[Array, Array]:
     """The first weights: W of shape (rows, d) and b of shape (rows,), one row for two classes."""
     d = problem.n_features
@@ -40,7 +41,9 @@ def start_weights(
     if intercept_init is not None:
         b = _shaped(intercept_init, (rows,), "intercept_init", dtype)
     never = update.tie == "correct" and isinstance(update.rule, Rosenblatt)
-    if never and not (w.any(axis=1) | (b != 0)).all():
+    flat = not (w.any(axis=1) | (b != 0)).all()
+    level = direct and not (np.ptp(w, axis=0).any() or np.ptp(b))  # the direct rule's zero
+    if never and (flat or level):
         raise ParameterError(
             "tie='correct' never counts a score of 0 as a mistake, and from w = 0 every score is "
             "0: nothing would ever be learned. Give a start (init='random' or an array), or use "
@@ -50,7 +53,12 @@ def start_weights(
 
 
 def _shaped(values: Any, shape: tuple[int, ...], name: str, dtype: Any) -> Array:
-    array = np.array(values.toarray() if hasattr(values, "toarray") else values, dtype=dtype)
+    try:
+        with np.errstate(over="ignore"):
+            given = values.toarray() if hasattr(values, "toarray") else values
+            array = np.array(given, dtype=np.float64).astype(dtype)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"{name} holds something that is not a number: {e}.") from e
     if array.size == np.prod(shape) and (array.shape == shape or shape[0] == 1):
         array = array.reshape(shape)
     if array.shape != shape:
@@ -58,7 +66,10 @@ def _shaped(values: Any, shape: tuple[int, ...], name: str, dtype: Any) -> Array
             f"Provided {name} does not match dataset: its shape is {array.shape}, expected {shape}."
         )
     if not np.isfinite(array).all():
-        raise DataError(f"{name} holds NaN or infinity. Start from finite weights.")
+        raise DataError(
+            f"{name} holds NaN, infinity or a value too large for {dtype}. Start from finite "
+            "weights."
+        )
     return array
 
 
@@ -73,8 +84,10 @@ def _apart(init: Any, rows: int, d: int, intercept: bool) -> tuple[Array, Array 
     if array.shape == (rows, d + 1) and intercept:
         return array[:, :d], array[:, d]
     if array.shape != (rows, d):
+        shown = f"shape {array.shape}" if array.ndim else repr(init)
         raise ParameterError(
-            f"init has shape {array.shape}; expected that of coef_, {(rows, d)}"
+            f"init must be 'zero', 'random' or an array, got {shown}; expected that of coef_, "
+            f"{(rows, d)}"
             + (f", or {(rows, d + 1)} with the offset as last column." if intercept else ".")
         )
     return array, None
@@ -97,9 +110,14 @@ def class_weights(class_weight: Any, problem: Problem, counts: Array | None = No
         raise ParameterError(
             f"class_weight names {strangers}, which are not among the classes {known}."
         )
-    weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ParameterError(f"class_weight must hold finite weights >= 0, got {class_weight!r}.")
+    try:
+        weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    except (TypeError, ValueError) as e:
+        raise ParameterError(f"class_weight must hold numbers, got {class_weight!r}.") from e
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ParameterError(
+            f"class_weight must hold finite weights >= 0, not all 0, got {class_weight!r}."
+        )
     return weights
 
 

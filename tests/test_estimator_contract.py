@@ -1,0 +1,511 @@
+"""Perceptron is a scikit-learn estimator: its checks, its tools, its callbacks."""
+
+import copy
+import functools
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.callback import FitCallback, ProgressBar, ScoringMonitor
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Perceptron as Theirs
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rosenblatt import Margin, Perceptron, RosenblattError
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+SETOSA, VIRGINICA = SPECIES == 0, SPECIES == 2
+
+VARIANTS = [
+    Perceptron(),
+    Perceptron(keep="average"),
+    Perceptron(keep="pocket"),
+    Perceptron(keep="vote"),
+    Perceptron(multiclass="direct"),
+    Perceptron(mode="batch"),
+]
+each_variant = pytest.mark.parametrize("clf", VARIANTS, ids=str)
+
+
+# ------------------------------------------------------------ scikit-learn's own checks
+
+
+def expected_failures(clf):
+    """Which checks fail, and why that is meant."""
+    failures = {}
+    if clf.mode == "online":
+        repeated = (
+            "a weight multiplies the update, and what repeated rows do depends on the order of "
+            "visits; weighting='repeat' does what consecutive repetitions do"
+        )
+        failures["check_sample_weight_equivalence_on_dense_data"] = repeated
+        failures["check_sample_weight_equivalence_on_sparse_data"] = repeated
+    if clf.keep == "pocket":
+        refused = "the pocket compares weights on the whole training set: no partial_fit"
+        failures["check_fit_score_takes_y"] = refused
+        failures["check_n_features_in_after_fitting"] = refused
+        failures["check_estimators_partial_fit_n_features"] = refused
+    if clf.keep == "average":
+        failures["check_class_weight_classifiers"] = (
+            "with weights 1000 : 0.0001, `tol` ends the run after 35 passes, when the mean still "
+            "holds the first weights (78 % instead of 87 %, as scikit-learn's averaged SGD has "
+            "it); tol=None passes"
+        )
+    if clf.mode == "batch":
+        failures["check_class_weight_classifiers"] = (
+            "`tol` ends the run after 21 steps of the whole set, too few for overlapping classes; "
+            "tol=None needs more steps than the check allows"
+        )
+    return failures
+
+
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_averaging_meets_the_class_weight_check_when_tol_does_not_end_the_run():
+    from sklearn.utils.estimator_checks import check_class_weight_classifiers
+
+    check_class_weight_classifiers("Perceptron", Perceptron(keep="average", tol=None))
+
+
+def test_shared_parameters_have_their_defaults():
+    ours, theirs = Perceptron().get_params(), Theirs().get_params()
+    assert {name: ours.get(name, "missing") for name in theirs} == theirs
+
+
+def test_there_is_no_probability_that_is_none():
+    for clf in (Perceptron(), Perceptron(keep="vote").fit(IRIS, SETOSA)):
+        assert not hasattr(clf, "predict_proba")
+        assert not hasattr(clf, "predict_log_proba")
+
+
+def test_prediction_before_training_is_refused():
+    with pytest.raises(NotFittedError):
+        Perceptron().predict(IRIS)
+
+
+@each_variant
+def test_batch_and_online_end_at_a_clean_pass_if_there_is_one(clf):
+    clf = clone(clf).set_params(tol=None).fit(IRIS, SETOSA)
+    assert clf.stop_reason_ == "separated"
+    assert clf.score(IRIS, SETOSA) == 1
+
+
+# --------------------------------------------------------------- scikit-learn's tools
+
+
+@each_variant
+def test_pipeline_and_cross_validation(clf):
+    pipe = make_pipeline(StandardScaler(), clone(clf))
+    assert pipe.fit(IRIS, SPECIES).score(IRIS, SPECIES) > 0.8
+    assert cross_val_score(pipe, IRIS, SPECIES).mean() > 0.7
+    direct = clone(clf).fit(StandardScaler().fit_transform(IRIS), SPECIES)
+    np.testing.assert_array_equal(pipe.predict(IRIS), direct.predict(pipe[:-1].transform(IRIS)))
+
+
+@pytest.mark.parametrize("rule", [Margin(), Margin(tau=3.0), "margin"], ids=str)
+def test_grid_search_reaches_the_parameters_of_a_rule(rule):
+    clf = Perceptron(rule=rule)
+    taus = [0.0, 0.5, 20.0]
+    search = GridSearchCV(clf, {"rule__tau": taus, "eta0": [1.0, 0.1]}, cv=3)
+    search.fit(IRIS, VIRGINICA)
+    assert len(search.cv_results_["params"]) == 6
+    assert search.best_estimator_.rule == Margin(search.best_params_["rule__tau"])
+    again = Perceptron(rule=Margin(search.best_params_["rule__tau"]))
+    again.set_params(eta0=search.best_params_["eta0"]).fit(IRIS, VIRGINICA)
+    np.testing.assert_array_equal(search.best_estimator_.coef_, again.coef_)
+    assert clf.rule is rule  # the search left the original alone
+
+
+def test_grid_search_over_rules_and_choices():
+    grid = {"rule": ["perceptron", Margin(0.1)], "keep": ["last", "average", "vote", "pocket"]}
+    search = GridSearchCV(Perceptron(), grid, cv=3, error_score="raise").fit(IRIS, SPECIES)
+    assert search.best_score_ > 0.8
+
+
+def test_parameters_of_a_rule_are_set_on_a_copy():
+    shared = Margin(tau=1.0)
+    first, second = Perceptron(rule=shared), Perceptron(rule=shared)
+    assert first.get_params()["rule__tau"] == 1.0
+    first.set_params(rule__tau=2.0)
+    assert (first.rule, second.rule, shared) == (Margin(2.0), Margin(1.0), Margin(1.0))
+    assert clone(first).rule == Margin(2.0)
+    assert Perceptron().set_params(rule="margin", rule__tau=4.0).rule == Margin(4.0)
+    with pytest.raises(RosenblattError, match=r"no parameter .*'sigma'"):
+        first.set_params(rule__sigma=1.0)
+    with pytest.raises(ValueError, match="Invalid parameter 'lambda_'"):
+        first.set_params(lambda_=1.0)
+
+
+@each_variant
+def test_clone_and_repr_give_the_parameters_back(clf):
+    assert clone(clf).get_params() == clf.get_params()
+    assert repr(clone(clf)) == repr(clf)
+    assert not hasattr(clone(clone(clf).fit(IRIS, SETOSA)), "classes_")
+
+
+def test_an_init_array_survives_clone_and_repr():
+    clf = Perceptron(init=np.arange(5.0), class_weight={0: 1, 1: 2})
+    assert "init=array" in repr(clf)
+    np.testing.assert_array_equal(clone(clf).init, clf.init)
+    clone(clf).fit(IRIS, VIRGINICA.astype(int))
+
+
+@each_variant
+def test_calibration_makes_probabilities(clf):
+    calibrated = CalibratedClassifierCV(clone(clf), cv=3).fit(IRIS, VIRGINICA)
+    p = calibrated.predict_proba(IRIS)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert calibrated.score(IRIS, VIRGINICA) > 0.6
+
+
+def test_metadata_routing_hands_sample_weights_on():
+    weight = np.where(VIRGINICA, 1.0, 7.0)
+    X = StandardScaler().fit_transform(IRIS)
+    alone = Perceptron().fit(X, VIRGINICA, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = Perceptron().set_fit_request(sample_weight=True)
+        clf.set_score_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipe = make_pipeline(scaler, clf).fit(IRIS, VIRGINICA, sample_weight=weight)
+        np.testing.assert_array_equal(pipe[-1].coef_, alone.coef_)
+        search = GridSearchCV(clf, {"eta0": [1.0]}, cv=3).fit(X, VIRGINICA, sample_weight=weight)
+        np.testing.assert_array_equal(search.best_estimator_.coef_, alone.coef_)
+        cross_validate(clf, X, VIRGINICA, params={"sample_weight": weight}, error_score="raise")
+    assert not np.array_equal(Perceptron().fit(X, VIRGINICA).coef_, alone.coef_)
+
+
+def test_set_output_keeps_names_through_a_pipeline():
+    frame = pd.DataFrame(IRIS, columns=list("abcd"))
+    pipe = make_pipeline(StandardScaler(), Perceptron()).set_output(transform="pandas")
+    pipe.fit(frame, SPECIES)
+    assert pipe[-1].feature_names_in_.tolist() == list("abcd")
+    assert pipe.score(frame, SPECIES) > 0.85
+
+
+# ------------------------------------------------------------------------------ frames
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_frames_keep_their_names_and_give_the_same_model(make, dtype):
+    X = (10 * IRIS).astype(dtype)
+    frame = make({name: X[:, k] for k, name in enumerate("abcd")})
+    clf, plain = Perceptron().fit(frame, SPECIES), Perceptron().fit(X, SPECIES)
+    assert clf.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(clf.coef_, plain.coef_)
+    assert clf.coef_.dtype == (np.float32 if dtype is np.float32 else np.float64)
+    np.testing.assert_array_equal(clf.predict(frame), plain.predict(X))
+    other = make({name: X[:, k] for k, name in enumerate("abcx")})
+    for wrong in (other, frame[["b", "a", "c", "d"]]):
+        for method in (clf.predict, clf.decision_function):
+            with pytest.raises(RosenblattError, match="feature names should match"):
+                method(wrong)
+        with pytest.raises(RosenblattError, match="feature names should match"):
+            clf.partial_fit(wrong, SPECIES)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        clf.predict(X)
+    clf.partial_fit(frame, SPECIES)
+    assert not hasattr(clf.fit(X, SPECIES), "feature_names_in_")
+
+
+@pytest.mark.parametrize("dtype", ["float32[pyarrow]", "Float32", "Float64", "Int64", "boolean"])
+def test_nullable_columns_are_numbers(dtype):
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    X = (IRIS > 3).astype(int) if dtype == "boolean" else IRIS.round()
+    clf = Perceptron().fit(pd.DataFrame(X).astype(dtype), SPECIES)
+    kind = np.float32 if "32" in dtype else np.float64
+    np.testing.assert_array_equal(clf.coef_, Perceptron().fit(X.astype(kind), SPECIES).coef_)
+    assert clf.coef_.dtype == kind
+
+
+@pytest.mark.parametrize(
+    "make", [pd.Series, pl.Series, list, functools.partial(pd.Series, dtype="category")]
+)
+@pytest.mark.parametrize("labels", [["no", "yes", "oh"], [0, 1, 2], [-1, 0, 1]])
+def test_labels_come_back_as_they_were_given(make, labels):
+    y = np.array(labels)[SPECIES]
+    clf = Perceptron(max_iter=20, tol=None).fit(IRIS, make(y))
+    np.testing.assert_array_equal(clf.classes_, np.unique(y))
+    assert set(clf.predict(IRIS)) <= set(y)
+    np.testing.assert_array_equal(
+        clf.coef_[0], Perceptron(max_iter=20, tol=None).fit(IRIS, y).coef_[0]
+    )
+
+
+def test_labels_of_nullable_integers_are_integers():
+    clf = Perceptron().fit(IRIS, pd.Series(SPECIES, dtype="Int64"))
+    assert clf.classes_.dtype == np.int64  # theirs are floats
+
+
+# ------------------------------------------------------------------- copies and threads
+
+
+@each_variant
+@pytest.mark.parametrize("y", [SETOSA, SPECIES], ids=["two", "three"])
+def test_pickle_joblib_and_copies_predict_alike_and_go_on_alike(clf, y, tmp_path):
+    clf = clone(clf).fit(IRIS, y)
+    scores = clf.decision_function(IRIS)
+    joblib.dump(clf, tmp_path / "clf.joblib")
+    copies = [
+        pickle.loads(pickle.dumps(clf)),
+        joblib.load(tmp_path / "clf.joblib"),
+        copy.deepcopy(clf),
+        copy.copy(clf),
+    ]
+    for other in copies:
+        np.testing.assert_array_equal(other.decision_function(IRIS), scores)
+        assert str(other.trace_) == str(clf.trace_)
+    if clf.keep == "pocket":
+        return
+    clf.partial_fit(IRIS[::2], y[::2])
+    for other in copies:  # each goes on by itself
+        other.partial_fit(IRIS[::2], y[::2])
+        np.testing.assert_array_equal(other.decision_function(IRIS), clf.decision_function(IRIS))
+
+
+@each_variant
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_never_change_the_result(clf, n_jobs):
+    alone, together = (clone(clf).set_params(n_jobs=n).fit(IRIS, SPECIES) for n in (None, n_jobs))
+    np.testing.assert_array_equal(together.decision_function(IRIS), alone.decision_function(IRIS))
+    assert together.n_updates_ == alone.n_updates_
+    for clf in (alone, together):
+        if clf.keep != "pocket":
+            clf.partial_fit(IRIS, SPECIES)
+    np.testing.assert_array_equal(together.decision_function(IRIS), alone.decision_function(IRIS))
+
+
+def test_fit_again_forgets_the_first_time():
+    clf = Perceptron(keep="vote").fit(IRIS, SPECIES)
+    assert not hasattr(clf, "coef_")
+    clf.set_params(keep="last").fit(IRIS[:, :2], SETOSA)
+    fresh = Perceptron().fit(IRIS[:, :2], SETOSA)
+    assert not hasattr(clf, "votes_")
+    np.testing.assert_array_equal(clf.coef_, fresh.coef_)
+    assert vars(clf).keys() == vars(fresh).keys()
+
+
+def test_sparsify_and_densify():
+    params = {"penalty": "l1", "alpha": 0.1}
+    clf = Perceptron(**params).fit(IRIS, SPECIES)
+    dense, scores = clf.coef_.copy(), clf.decision_function(IRIS)
+    assert clf.sparsify() is clf
+    assert sp.issparse(clf.coef_)
+    np.testing.assert_allclose(clf.decision_function(IRIS), scores)
+    np.testing.assert_allclose(clf.decision_function(sp.csr_array(IRIS)), scores)
+    again = clone(clf).set_params(warm_start=True).fit(IRIS, SPECIES).sparsify()
+    again.fit(IRIS, SPECIES)  # a warm start from sparse weights
+    clf.partial_fit(IRIS, SPECIES)
+    assert clf.densify() is clf
+    other = Perceptron(**params).fit(IRIS, SPECIES)
+    np.testing.assert_array_equal(other.sparsify().densify().coef_, dense)
+    np.testing.assert_array_equal(clf.coef_, other.partial_fit(IRIS, SPECIES).coef_)
+
+
+def test_votes_have_no_weights_to_sparsify():
+    clf = Perceptron(keep="vote").fit(IRIS, SETOSA)
+    for name in ("coef_", "intercept_", "sparsify", "densify"):
+        assert not hasattr(clf, name)
+    with pytest.raises(NotFittedError):
+        Perceptron().sparsify()
+
+
+# ------------------------------------------------------------------ talking about itself
+
+
+def test_verbose_prints_a_line_per_pass(capsys):
+    clf = Perceptron(verbose=1).fit(IRIS, VIRGINICA)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == clf.n_iter_
+    assert lines[-1].startswith(f"pass {clf.n_iter_}: {clf.trace_.mistakes[-1]} mistakes")
+    many = Perceptron(verbose=1, early_stopping=True).fit(IRIS, SPECIES)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == sum(t.n_passes for t in many.trace_.traces)
+    assert lines[0].startswith("class 0, pass 1: ")
+    assert all("held out" in line for line in lines)
+    Perceptron().fit(IRIS, SPECIES)
+    assert capsys.readouterr().out == ""
+
+
+class Recorder:
+    """What a callback was told, in order; `stop_at` asks to stop after so many passes."""
+
+    def __init__(self, stop_at=None):
+        self.events, self.stop_at = [], stop_at
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context, None))
+
+    def teardown(self, estimator, context):
+        self.events.append(("teardown", context, None))
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self.events.append(("begin", context, None))
+
+    def on_fit_task_end(
+        self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None
+    ):
+        told = {"X": X, "y": y, "metadata": metadata, "model": fitted_estimator}
+        self.events.append(("end", context, told))
+        return context.task_name == "pass" and len(self.ends("pass")) == self.stop_at
+
+    def ends(self, name):
+        return [e for e in self.events if e[0] == "end" and e[1].task_name.startswith(name)]
+
+
+def recorded(clf, X, y, **kwargs):
+    recorder = Recorder(kwargs.pop("stop_at", None))
+    assert isinstance(recorder, FitCallback)
+    return clf.set_callbacks(recorder).fit(X, y, **kwargs), recorder
+
+
+@pytest.mark.parametrize("keep", ["last", "average", "pocket"])
+def test_a_callback_sees_every_pass_with_a_model_that_predicts(keep):
+    clf, recorder = recorded(Perceptron(keep=keep, tol=None, max_iter=6), IRIS, VIRGINICA)
+    passes = recorder.ends("pass")
+    assert len(passes) == clf.n_iter_ == 6
+    assert [e[1].task_id for e in passes] == list(range(6))
+    assert [e[0] for e in recorder.events].count("begin") == 7
+    assert (recorder.events[0][0], recorder.events[-1][0]) == ("setup", "teardown")
+    for k, (_, context, told) in enumerate(passes, start=1):
+        assert context.parent.task_name == "fit"
+        shorter = Perceptron(keep=keep, tol=None, max_iter=k).fit(IRIS, VIRGINICA)
+        np.testing.assert_array_equal(told["model"].coef_, shorter.coef_)
+        np.testing.assert_array_equal(told["model"].predict(IRIS), shorter.predict(IRIS))
+        np.testing.assert_array_equal(told["X"], IRIS)
+        np.testing.assert_array_equal(told["y"], VIRGINICA)
+    assert recorder.events[-2][2]["model"].score(IRIS, VIRGINICA) == clf.score(IRIS, VIRGINICA)
+    np.testing.assert_array_equal(
+        clf.coef_, Perceptron(keep=keep, tol=None, max_iter=6).fit(IRIS, VIRGINICA).coef_
+    )
+
+
+def test_a_callback_sees_a_task_per_class_and_a_pass_inside_each():
+    clf, recorder = recorded(Perceptron(n_jobs=2), IRIS, SPECIES)
+    assert [e[1].task_name for e in recorder.ends("class")] == ["class 0", "class 1", "class 2"]
+    counts = [0, 0, 0]
+    for _, context, _ in recorder.ends("pass"):
+        counts[context.parent.task_id] += 1
+    assert counts == [t.n_passes for t in clf.trace_.traces]
+    np.testing.assert_array_equal(clf.coef_, Perceptron().fit(IRIS, SPECIES).coef_)
+
+
+@pytest.mark.parametrize("clf", [Perceptron(multiclass="direct"), Perceptron(keep="vote")], ids=str)
+def test_a_callback_sees_the_other_ways_to_train(clf):
+    clf, recorder = recorded(clone(clf), IRIS, SPECIES)
+    assert len(recorder.ends("fit")) == 1
+    traces = getattr(clf.trace_, "traces", [clf.trace_])
+    assert len(recorder.ends("pass")) == sum(t.n_passes for t in traces)
+    clf.set_callbacks().fit(IRIS, SPECIES)
+    assert recorder.events[-1][0] == "teardown"
+
+
+def test_a_pass_begins_before_it_is_made():
+    """eta0 is asked for at every pass, so it tells when that pass is made."""
+    recorder = Recorder()
+
+    def eta(k):
+        recorder.events.append(("step", k, None))
+        return 0.5
+
+    clf = Perceptron(mode="batch", eta0=eta, tol=None, max_iter=3).set_callbacks(recorder)
+    clf.fit(IRIS, VIRGINICA)
+    story = [kind for kind, what, _ in recorder.events if kind == "step" or "pass" in str(what)]
+    first = story.index("begin")
+    assert story[first:] == ["begin", "step", "end"] * 3
+
+
+def test_a_callback_can_stop_training():
+    clf, _ = recorded(Perceptron(), IRIS, VIRGINICA, stop_at=2)
+    assert (clf.stop_reason_, clf.n_iter_) == ("callback", 2)
+    same = Perceptron(tol=None, max_iter=2).fit(IRIS, VIRGINICA)
+    np.testing.assert_array_equal(clf.coef_, same.coef_)
+    many, recorder = recorded(Perceptron(), IRIS, SPECIES, stop_at=1)
+    assert many.trace_[0].n_passes == 1
+    assert many.stop_reason_ == "callback"
+    assert len(recorder.ends("class")) == 3
+
+
+def test_a_callback_that_fails_leaves_the_estimator_as_it_was():
+    class Broken(Recorder):
+        def on_fit_task_end(self, estimator, context):
+            raise RuntimeError("no")
+
+    clf = Perceptron().fit(IRIS, SETOSA)
+    before = clf.set_callbacks(Broken()).coef_
+    with pytest.raises(RuntimeError, match="no"):
+        clf.fit(IRIS, SPECIES)
+    assert clf.coef_ is before
+    assert clf._skl_callbacks[0].events[-1][0] == "teardown"
+    assert not any("callback" in name and name != "_skl_callbacks" for name in vars(clf))
+
+
+def test_the_model_of_a_pass_is_not_the_one_before():
+    """An estimator fitted before, otherwise, hands on the weights of this run."""
+    clf = Perceptron(keep="vote").fit(IRIS, SPECIES).set_params(keep="last", tol=None, max_iter=1)
+    clf, recorder = recorded(clf, IRIS, SETOSA)
+    model = recorder.ends("pass")[0][2]["model"]
+    np.testing.assert_array_equal(model.predict(IRIS), clf.predict(IRIS))
+
+
+@pytest.mark.parametrize("y", [VIRGINICA, SPECIES], ids=["two", "three"])
+@each_variant
+def test_progress_bar(clf, y, capsys):
+    clone(clf).set_callbacks(ProgressBar()).fit(IRIS, y)
+    shown = capsys.readouterr().out
+    assert "Perceptron - fit" in shown
+    if len(np.unique(y)) == 3 and clf.multiclass == "ovr":
+        assert "Perceptron - class 2" in shown
+
+
+def test_progress_bar_of_a_search_shows_our_fits(capsys):
+    search = GridSearchCV(Perceptron(), {"eta0": [1.0, 0.5]}, cv=2)
+    search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(IRIS, SPECIES)
+    assert "Perceptron - fit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_scoring_monitor_scores_every_pass(as_frame):
+    monitor = ScoringMonitor(scoring="accuracy")
+    X = pd.DataFrame(IRIS, columns=list("abcd")) if as_frame else IRIS
+    clf = Perceptron().set_callbacks(monitor).fit(X, VIRGINICA)
+    log = monitor.get_logs().data_as_pandas
+    scores = log[log.task_name == "pass"]["accuracy"]
+    assert len(scores) == clf.n_iter_
+    assert scores.iloc[-1] == clf.score(X, VIRGINICA)
+
+
+# ------------------------------------------------------------------------ warnings, numbers
+
+
+def test_the_limit_is_met_with_a_warning_that_points_here():
+    with pytest.warns(ConvergenceWarning, match="Consider increasing max_iter") as caught:
+        Perceptron(max_iter=2).fit(IRIS, SPECIES)
+    assert caught[0].filename == __file__
+
+
+def test_mistakes_and_updates_are_counted_apart():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    plain, margin = Perceptron().fit(X, y), Perceptron(rule=Margin(50.0)).fit(X, y)
+    assert plain.n_mistakes_ == plain.n_updates_ > 0
+    assert margin.n_updates_ > margin.n_mistakes_ > 0
+    batch = Perceptron(mode="batch").fit(X, y)
+    assert batch.n_mistakes_ > batch.n_updates_ > 0

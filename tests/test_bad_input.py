@@ -676,3 +676,17 @@ def test_a_failed_fit_leaves_a_model_that_goes_on(keep):
         model.partial_fit(X[::-1], THREE[::-1])
     np.testing.assert_array_equal(clf.decision_function(X), twin.decision_function(X))
     assert (clf.t_, clf.n_updates_, clf.n_iter_) == (twin.t_, twin.n_updates_, twin.n_iter_)
+
+
+def test_big_integers_beside_floats_in_a_list_are_refused():
+    refused(DataError, r"2\*\*53", fitted().fit, [[2**53 + 1, 0.5], [1, 2.0]], [0, 1])
+
+
+def test_masked_entries_are_refused():
+    masked = np.ma.masked_array(X, mask=np.eye(len(X), X.shape[1], dtype=bool))
+    refused(DataError, "masked", fitted().fit, masked, Y)
+
+
+def test_continuous_labels_as_objects_are_refused_too():
+    labels = np.array([0.5, 1.0, 2.5, 1.0] * len(X), dtype=object)[: len(X)]
+    refused(LabelError, "continuous", fitted().fit, X, labels)

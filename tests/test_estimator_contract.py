@@ -64,8 +64,8 @@ def expected_failures(clf):
         )
     if clf.mode == "batch":
         failures["check_class_weight_classifiers"] = (
-            "`tol` ends the run after 21 steps of the whole set, too few for overlapping classes; "
-            "tol=None needs more steps than the check allows"
+            "`tol` ends the run after some 30 steps of the whole set, with 68 % where the check "
+            "asks for 87 %; tol=None passes"
         )
     return failures
 
@@ -101,7 +101,7 @@ def test_prediction_before_training_is_refused():
 
 @each_variant
 def test_batch_and_online_end_at_a_clean_pass_if_there_is_one(clf):
-    clf = clone(clf).set_params(tol=None).fit(IRIS, SETOSA)
+    clf = clone(clf).fit(IRIS, SETOSA)
     assert clf.stop_reason_ == "separated"
     assert clf.score(IRIS, SETOSA) == 1
 

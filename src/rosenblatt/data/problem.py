@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rosenblatt.errors import DataError, DataTypeError, LabelError
 
 Matrix = Any  # npt.NDArray[np.floating] or scipy.sparse CSR
+NUMBERS = (bool, int, float, np.number, np.bool_)
 LARGEST_INTEGER = 2**53  # every integer up to here is a float64
 
 
@@ -142,6 +143,11 @@ def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
         raise DataError(f"{name} is not a table of numbers: {e}. Give rows of equal length.") from e
     if A.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {name} has dtype {A.dtype}. Split it in two.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise DataError(f"{name} has masked entries. Fill them in, or drop these rows.")
+    mixed = isinstance(X, (list, tuple)) and A.dtype.kind == "f"
+    if mixed and (np.abs(A) >= LARGEST_INTEGER).any():
+        _check_integers(np.array(X, dtype=object), name)  # integers beside floats
     _check_integers(A, name)
     if A.dtype.kind in "OUS":
         try:
@@ -268,6 +274,7 @@ def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray
         raise LabelError(f"Complex data not supported: {name} has dtype {labels.dtype}.")
     if labels.dtype.kind == "O" or isinstance(y, (list, tuple)):
         _check_one_kind(y if isinstance(y, (list, tuple)) else labels, name)
+        labels = np.array(labels.tolist()) if _all_numbers(labels) else labels
     if labels.dtype.kind in "fmM":
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else ~np.isfinite(labels)
         if missing.any():
@@ -299,9 +306,8 @@ def _check_one_kind(values: Any, name: str) -> None:
             missing = True
         if missing:
             raise LabelError(f"Input {name} contains NaN or None. Drop the rows without a label.")
-    number = (bool, int, float, np.number, np.bool_)
     kinds = {
-        "text" if issubclass(t, str) else "numbers" if issubclass(t, number) else t.__name__
+        "text" if issubclass(t, str) else "numbers" if issubclass(t, NUMBERS) else t.__name__
         for t in types
     }
     if len(kinds) > 1:
@@ -309,6 +315,10 @@ def _check_one_kind(values: Any, name: str) -> None:
             f"{name} mixes {' and '.join(sorted(kinds, reverse=True))}, which cannot be ordered. "
             "Use labels of one kind, for instance [str(v) for v in y]."
         )
+
+
+def _all_numbers(labels: npt.NDArray[Any]) -> bool:
+    return labels.dtype.kind == "O" and all(issubclass(t, NUMBERS) for t in set(map(type, labels)))
 
 
 def sorted_classes(labels: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:

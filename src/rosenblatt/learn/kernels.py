@@ -108,6 +108,7 @@ class Stop(NamedTuple):
     tol: float
     patience: int
     clean: bool
+    batch: bool
     size: float
     saved_w: Any
     saved_b: Any
@@ -1097,7 +1098,10 @@ def passes(run, rule, n):
             return p + 1, SEPARATED
         if came_back(run):
             return p + 1, CYCLE
-        # scikit-learn's test: no gain of tol on the best mean objective, patience times
+        # scikit-learn's test: no gain of tol on the best mean objective, patience times;
+        # a batch step from w = 0 has a loss of 0 whatever the data, which says nothing
+        if stop.batch and tape.loss[p] == 0.0:
+            continue
         objective = tape.loss[p] / stop.size
         if stop.tol > -np.inf and objective > stop.best[0] - stop.tol:
             stop.counters[STALLED] += 1

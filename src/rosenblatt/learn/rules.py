@@ -69,7 +69,8 @@ class Margin(Rule):
     name: ClassVar[str] = "margin"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tau, (int, float, np.number)) and 0 <= self.tau < np.inf):
+        number = isinstance(self.tau, (int, float, np.number)) and not isinstance(self.tau, bool)
+        if not (number and 0 <= self.tau < np.inf):
             raise ParameterError(
                 f"tau must be a number >= 0, got {self.tau!r}. It is the margin asked for."
             )

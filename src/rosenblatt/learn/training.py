@@ -185,7 +185,10 @@ class _Run:
     def _arrays(self, held_out: HeldOut | None) -> kernels.Run:
         problem, state, stop = self.problem, self.state, self.stop
         X = problem.X
-        rows = kernels.Sparse(X.indptr, X.indices, X.data) if sp.issparse(X) else kernels.Dense(X)
+        if sp.issparse(X):
+            rows: Any = kernels.Sparse(*map(_read_only, (X.indptr, X.indices, X.data)))
+        else:
+            rows = kernels.Dense(_read_only(X))
         y = problem.class_numbers() if self.direct else problem.y
         if held_out is not None:
             y = np.where(held_out.mask, -1 if self.direct else 0, y).astype(y.dtype)
@@ -212,6 +215,7 @@ class _Run:
                 -np.inf if stop.tol is None or held_out is not None else float(stop.tol),
                 stop.patience,
                 stop.clean and self.update.only_mistakes_move,
+                self.update.mode != "online",
                 self.size,
                 flat.copy() if watch else flat[:0],
                 state.b.copy(),
@@ -388,3 +392,10 @@ class _Run:
                 for k in range(n_classes)
             )
         return Cycle(length, updates, exact, rows, counts)
+
+
+def _read_only(array: Array) -> Array:
+    """A view that cannot be written to, so that memory maps compile no second kernel."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

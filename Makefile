@@ -54,7 +54,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.dev
-	$(BIN)/pdoc --docformat numpy --output-directory docs/api rosenblatt '!rosenblatt.learn.kernels'
+	$(BIN)/python docs/make_api.py
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/passes.py

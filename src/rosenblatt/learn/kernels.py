@@ -223,7 +223,7 @@ def dot(rows, i, w):
 
 
 @overload(dot, jit_options={"fastmath": FAST})
-def _dot_dense(rows, i, w):
+def _dot(rows, i, w):
     if _is(rows, Dense):
 
         def dense(rows, i, w):
@@ -233,32 +233,15 @@ def _dot_dense(rows, i, w):
             return s
 
         return dense
-    return None
 
+    # unsigned indices spare numba's test for negative ones
+    def sparse(rows, i, w):
+        s = 0.0
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            s += np.float64(rows.data[k]) * np.float64(w[np.uint64(rows.indices[k])])
+        return s
 
-@overload(dot, jit_options={"fastmath": CONTRACT})
-def _dot_sparse(rows, i, w):
-    if _is(rows, Sparse):
-        # four sums hide the latency of the additions; unsigned indices spare numba's
-        # test for negative ones (a gather vectorised by `reassoc` is slower)
-        def sparse(rows, i, w):
-            x, j = rows.data, rows.indices
-            k, end = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-            one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-            s0 = s1 = s2 = s3 = 0.0
-            while k + three < end:
-                s0 += np.float64(x[k]) * np.float64(w[np.uint64(j[k])])
-                s1 += np.float64(x[k + one]) * np.float64(w[np.uint64(j[k + one])])
-                s2 += np.float64(x[k + two]) * np.float64(w[np.uint64(j[k + two])])
-                s3 += np.float64(x[k + three]) * np.float64(w[np.uint64(j[k + three])])
-                k += four
-            while k < end:
-                s0 += np.float64(x[k]) * np.float64(w[np.uint64(j[k])])
-                k += one
-            return (s0 + s1) + (s2 + s3)
-
-        return sparse
-    return None
+    return sparse
 
 
 def add(rows, i, c, w):
@@ -276,8 +259,8 @@ def _add(rows, i, c, w):
         return dense
 
     def sparse(rows, i, c, w):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            j = rows.indices[k]
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            j = np.uint64(rows.indices[k])
             w[j] = np.float64(w[j]) + c * np.float64(rows.data[k])
 
     return sparse

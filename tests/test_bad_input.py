@@ -487,7 +487,6 @@ def test_a_bad_margin_is_refused_at_once(tau):
         ({"mode": "batch", "penalty": "l2"}, "mode='batch' has no penalty"),
         ({"weighting": "repeat", "rule": "margin"}, r"weighting='repeat'.*Margin\(tau=1.0\)"),
         ({"weighting": "repeat", "penalty": "l2"}, "weighting='repeat'.*[Pp]enalty"),
-        ({"keep": "vote", "record": "updates"}, "record='updates'.*keep='vote'"),
     ],
     ids=str,
 )

@@ -297,3 +297,17 @@ def test_sonar_says_that_it_fell_short(shared_data):
     clf = Perceptron().fit(X, y)
     assert clf.score(X, y) < 0.9
     assert clf.stop_reason_ == "no_improvement"
+
+
+def test_what_is_kept_may_change_between_chunks():
+    X, y = load_iris(return_X_y=True)
+    y = y == 1
+    clf = Perceptron(shuffle=False, keep="average").partial_fit(X, y)
+    clf.set_params(keep="last").partial_fit(X, y)  # goes on from the last weights, not the mean
+    plain = Perceptron(shuffle=False).partial_fit(X, y).partial_fit(X, y)
+    assert weights(clf) == weights(plain)
+    plain.set_params(keep="average").partial_fit(X, y)  # averages from here on
+    run = reference.train(
+        X.tolist(), np.where(y, 1, -1).tolist(), w=clf.coef_[0], b=clf.intercept_[0], max_iter=1
+    )
+    np.testing.assert_allclose(plain.coef_[0], reference.average(run)[0], rtol=1e-12)

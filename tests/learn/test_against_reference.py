@@ -56,7 +56,7 @@ def test_every_tie_schedule_and_keep(
         state = State.at(w0, [b0], kind[1])
         trace, w, b = train(
             problem(X, y, *kind), update, Schedule(schedule, seed), keep,
-            Stop(max_iter=max_iter, max_updates=max_updates), state, record=keep != "vote",
+            Stop(max_iter=max_iter, max_updates=max_updates), state, record=True,
         )  # fmt: skip
         assert trace.stop_reason == run.stop_reason
         assert trace.mistakes[: len(run.mistakes)].tolist() == run.mistakes

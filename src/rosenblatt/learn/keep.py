@@ -119,13 +119,13 @@ def logged(nbytes: int, width: int) -> int:
 def keeper_for(keep: Keep, state: State, worst: float) -> kernels.Keeper:
     """What the kernels write while they run; `worst` is more than any number of errors."""
     nothing = np.empty(0, dtype=state.w.dtype)
+    if keep == "average" and state.u.size == 0:  # it counts the visits from here on
+        state.u, state.ub, state.visits = np.zeros(state.w.shape), np.zeros(state.b.shape), 0.0
+    u = state.u if keep == "average" else np.empty((0,) * state.w.ndim)
+    ub = state.ub if keep == "average" else np.empty(0)
     stats = np.zeros(6)
     stats[kernels.VISITS] = state.visits
     stats[kernels.BEST_ERRORS] = worst
-    if keep == "average" and state.u.size == 0:
-        state.u, state.ub = np.zeros(state.w.shape), np.zeros(state.b.shape)
-    u = state.u if keep == "average" else np.empty((0,) * state.w.ndim)
-    ub = state.ub if keep == "average" else np.empty(0)
     pocket = keep == "pocket"
     return kernels.Keeper(
         {"average": kernels.AVERAGE, "pocket": kernels.POCKET}.get(keep, 0),

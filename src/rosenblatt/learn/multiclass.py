@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learn.keep import Ballot, State, ballot
+from rosenblatt.learn.keep import Ballot, Keep, State, ballot
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
@@ -41,6 +41,7 @@ class Standing:
     counts: Array  # rows seen of each class
     states: list[State]
     spare: State | None = None  # None: the classes are closed
+    keep: Keep = "last"  # which weights were given back last
 
     @classmethod
     def begin(
@@ -72,7 +73,7 @@ class Standing:
     def copy(self) -> Standing:
         """A copy that can be trained without touching this one."""
         spare = None if self.spare is None else self.spare.copy()
-        return Standing(self.classes, self.counts, [s.copy() for s in self.states], spare)
+        return replace(self, states=[s.copy() for s in self.states], spare=spare)
 
     def check_classes(self, classes: Any) -> None:
         """Later calls may name the classes again, but not others."""

@@ -168,11 +168,6 @@ class Options:
                 "weighting='repeat' is defined for rule='perceptron' without a penalty, got "
                 f"rule={update.rule!r}, penalty={update.penalty!r}. Use weighting='scale'."
             )
-        if self.keep == "vote" and self.record:
-            raise NotSupportedError(
-                "record='updates' adds nothing to keep='vote', which keeps every hyperplane. "
-                "Leave one of them out."
-            )
 
     def check_for(self, n_classes: int) -> None:
         """What the direct multiclass rule cannot be combined with."""

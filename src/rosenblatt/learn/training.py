@@ -239,7 +239,7 @@ class _Run:
         if self.wants_record:
             capacity = logged(RECORD_BYTES, state.w.size + state.b.size)
         if self.keep == "vote":
-            capacity = max(self._limit() - state.updates, 0)
+            capacity = max(self._limit() - state.updates, capacity)
         try:
             return empty_log(capacity, state.w, state.b)
         except (MemoryError, ValueError) as e:

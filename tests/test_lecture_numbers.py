@@ -211,3 +211,31 @@ def test_slip_10_tumor_size_is_the_mean_radius(shared_data):
     assert (outcome, time, texture, perimeter) == ("N", 31, 27.6, 117.5)  # the lecture's row
     assert area == pytest.approx(np.pi * radius**2, rel=0.05)  # a radius, not a size
     assert float(first[33]) == 5.0  # the tumour's size stands elsewhere
+
+
+@given(rows=integer_rows(), scale=st.sampled_from([1, 0.5, 2.0**-20]))
+def test_slip_4_the_soft_loss_is_zero_at_zero_and_scales(rows, scale):
+    """J_soft(0) = 0 on any data, and J_soft(c theta) = c J_soft(theta): no minimum above 0."""
+    X, y = np.array(rows[0]), np.array(rows[1])
+
+    def soft(w, b):
+        return np.maximum(-y * (X @ w + b), 0).sum()
+
+    w, b = np.arange(1, X.shape[1] + 1.0), 1.0
+    assert soft(0 * w, 0 * b) == 0
+    assert soft(scale * w, scale * b) == scale * soft(w, b)
+
+
+def test_slip_5_the_logistic_function_tends_to_a_step_not_to_the_sign():
+    x = np.array([-1.0, 1.0])
+    h = 1 / (1 + np.exp(-500 * x))
+    np.testing.assert_allclose(h, [0, 1], atol=1e-200)
+    np.testing.assert_allclose(2 * h - 1, np.sign(x), atol=1e-200)
+
+
+def test_slip_8_convex_without_a_minimiser():
+    """The logistic loss of separable data falls for ever along a separator, and stays > 0."""
+    clf = Perceptron(**SUTD).fit(SUTD_X, SUTD_Y)
+    margins = np.array(SUTD_Y) * clf.decision_function(SUTD_X)
+    losses = [np.log1p(np.exp(-c * margins)).sum() for c in (1, 2, 4, 8, 16)]
+    assert all(a > b > 0 for a, b in zip(losses, losses[1:], strict=False))

@@ -1,5 +1,7 @@
 """The numbers of the five lectures that belong to learning, and their slips."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -238,4 +240,4 @@ def test_slip_8_convex_without_a_minimiser():
     clf = Perceptron(**SUTD).fit(SUTD_X, SUTD_Y)
     margins = np.array(SUTD_Y) * clf.decision_function(SUTD_X)
     losses = [np.log1p(np.exp(-c * margins)).sum() for c in (1, 2, 4, 8, 16)]
-    assert all(a > b > 0 for a, b in zip(losses, losses[1:], strict=False))
+    assert all(a > b > 0 for a, b in itertools.pairwise(losses))

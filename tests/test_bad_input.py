@@ -62,14 +62,14 @@ def fitted(**params):
 # ----------------------------------------------------------------------- X is no matrix
 
 BAD_X = {
-    "NaN": ([[np.nan, 1], [1, 0], [2, 2], [3, 1]], DataError, r"X contains NaN.*\(0, 0\)"),
-    "infinity": (np.where(X == 3, np.inf, X), DataError, r"X contains infinity.*\(3, 0\)"),
+    "NaN": ([[np.nan, 1], [1, 0], [2, 2], [3, 1]], DataError, "X contains NaN.*row 0, column 0"),
+    "infinity": (np.where(X == 3, np.inf, X), DataError, "X contains infinity.*row 3, column 0"),
     "too large for float32": (np.where(X == 3, np.float32(np.inf), X), DataError, "infinity"),
     "NaN in CSR": (sp.csr_array(np.where(X == 3, np.nan, X)), DataError, "X contains NaN"),
     "NaN in CSC": (sp.csc_array(np.where(X == 3, np.nan, X)), DataError, "X contains NaN"),
     "a missing value": (column(pd.array([None, 1, 2, 3], "Int64")), DataError, "contains NaN"),
     "a polars null": (column([None, 1, 2, 3], make=pl.DataFrame), DataError, "contains NaN"),
-    "None": (None, DataError, r"2D array, got 0D.*shape \(\)"),
+    "None": (None, DataError, "X is None"),
     "a number": (3, DataError, "got 0D"),
     "a vector": ([1, 2, 3, 4], DataError, r"2D array, got 1D.*shape \(4,\)"),
     "a series": (pd.Series([1, 2, 3, 4]), DataError, "got 1D"),
@@ -339,7 +339,13 @@ def test_labels_that_do_not_match_classes_are_refused(y, classes, message):
 
 def test_classes_once_named_are_closed():
     clf = Perceptron().partial_fit(X, Y, classes=[0, 1])
-    refused(LabelError, r"labels \[2\].*among classes \[0, 1\]", clf.partial_fit, X, THREE)
+    refused(
+        LabelError,
+        r"labels \[2\].*among the classes \[0, 1\].*close the list",
+        clf.partial_fit,
+        X,
+        THREE,
+    )
     refused(
         LabelError, r"classes=\[0, 1, 2\].*not the same", clf.partial_fit, X, Y, classes=[0, 1, 2]
     )
@@ -689,3 +695,65 @@ def test_masked_entries_are_refused():
 def test_continuous_labels_as_objects_are_refused_too():
     labels = np.array([0.5, 1.0, 2.5, 1.0] * len(X), dtype=object)[: len(X)]
     refused(LabelError, "continuous", fitted().fit, X, labels)
+
+
+def test_a_missing_value_is_named_by_row_and_column():
+    import pandas as pd
+    import scipy.sparse as sp
+
+    holes = X.astype(float)
+    holes[2, 1] = np.nan
+    refused(DataError, "row 2, column 1", fitted().fit, sp.csr_matrix(holes), Y)
+    frame = pd.DataFrame(holes, columns=["size", "age"])
+    refused(DataError, "row 2, column 'age'", Perceptron().fit, frame, Y)
+
+
+def test_the_training_loop_checks_what_it_is_given():
+    from rosenblatt import Problem
+    from rosenblatt.learn.keep import State
+    from rosenblatt.learn.rules import Update
+    from rosenblatt.learn.schedule import Schedule
+    from rosenblatt.learn.training import Stop, train
+
+    two, three = Problem.of(X, Y), Problem.of(X, THREE)
+
+    def go(problem, w, b=(0,), keep="last", dtype=float):
+        return train(problem, Update(), Schedule(), keep, Stop(), State.at(w, b, dtype))
+
+    for arguments in (
+        (two, [0]),
+        (two, [0, 0], [0, 0]),
+        (three, [0, 0]),
+        (three, np.zeros((2, 2)), [0, 0]),
+        (two, [0, 0], [0], "lst"),
+        (two, [0, 0], [0], "last", np.float32),
+    ):
+        with pytest.raises(ParameterError):
+            go(*arguments)
+    for make in (lambda: Update(tie="no"), lambda: Schedule("ordr"), lambda: Update(mode="x")):
+        with pytest.raises(ParameterError):
+            make()
+
+
+@pytest.mark.parametrize("eta0", [lambda: 1, lambda k: 1 / 0])
+def test_a_step_size_function_that_raises_is_named(eta0):
+    with pytest.raises(ParameterError, match="eta0, called with the pass number 1"):
+        Perceptron(mode="batch", eta0=eta0).fit(X, Y)
+
+
+def test_votes_have_no_coef_and_say_so():
+    clf = Perceptron(keep="vote").fit(X, Y)
+    with pytest.raises(AttributeError, match="votes_"):
+        clf.coef_  # noqa: B018 (the access is the test)
+
+
+def test_the_reference_wants_its_own_labels():
+    from rosenblatt.learn import reference
+
+    for rows, labels, tie in (
+        ([[1]], [0], "mistake"),
+        ([[1]], [1, -1], "mistake"),
+        ([[1]], [1], "x"),
+    ):
+        with pytest.raises(RosenblattError):
+            reference.train(rows, labels, tie=tie)

@@ -72,6 +72,7 @@ def expected_failures(clf):
 
 @parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:keep='vote' stopped at the most hyperplanes")
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -311,3 +311,40 @@ def test_what_is_kept_may_change_between_chunks():
         X.tolist(), np.where(y, 1, -1).tolist(), w=clf.coef_[0], b=clf.intercept_[0], max_iter=1
     )
     np.testing.assert_allclose(plain.coef_[0], reference.average(run)[0], rtol=1e-12)
+
+
+def test_vote_says_when_its_default_bound_ended_training(monkeypatch):
+    from rosenblatt.errors import RosenblattWarning
+    from rosenblatt.learn import keep
+
+    monkeypatch.setattr(keep, "MOST_LOGGED", 9)
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(RosenblattWarning, match="Set max_updates"):
+        clf = Perceptron(keep="vote", tol=None).fit(X, y == 1)
+    assert len(clf.votes_[0]) == 10
+
+
+def test_the_trace_says_which_weights_came_back():
+    X, y = load_iris(return_X_y=True)
+    pocket = Perceptron(keep="pocket", **IN_ORDER, max_iter=30, record="updates").fit(X, y == 1)
+    trace = pocket.trace_
+    passes = {u.pass_number for u in trace.record if np.array_equal(u.w, pocket.coef_[0])}
+    assert trace.kept_pass in passes
+    assert f"pass {trace.kept_pass}" in str(trace)
+    early = Perceptron(early_stopping=True).fit(X, y == 1).trace_
+    assert early.n_rows == 135
+    assert "held-out" in str(early)
+    assert Perceptron(keep="average").fit(X, y == 1).trace_.kept_pass is None
+
+
+def test_a_cycle_without_offset_speaks_of_the_origin():
+    clf = Perceptron(**IN_ORDER, fit_intercept=False).fit([[1], [2]], [0, 1])
+    assert "no hyperplane through the origin separates" in str(clf.trace_.cycle)
+    assert Perceptron(**IN_ORDER).fit([[1], [2]], [0, 1]).stop_reason_ == "separated"
+
+
+def test_one_class_of_many_can_be_asked_for():
+    X, y = load_iris(return_X_y=True)
+    trace = Perceptron(**IN_ORDER, max_iter=20).fit(X, np.array(list("abc"))[y]).trace_
+    assert trace.of("b") is trace[1]
+    assert repr(trace) == str(trace)

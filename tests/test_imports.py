@@ -40,7 +40,7 @@ def loaded_by(code):
         ("import rosenblatt", set()),
         ("import rosenblatt; rosenblatt.__version__, dir(rosenblatt)", set()),
         ("from rosenblatt import RosenblattError", set()),
-        ("from rosenblatt import Margin, Rosenblatt", {"numpy"}),
+        ("from rosenblatt import Margin", {"numpy"}),
         ("from rosenblatt import Problem", {"numpy", "scipy"}),
         ("import rosenblatt.cli", set()),
     ],

@@ -17,28 +17,30 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators",
     "Margin": "rosenblatt.learn.rules",
-    "Rosenblatt": "rosenblatt.learn.rules",
     "Trace": "rosenblatt.learn.trace",
+    "OneVsRestTrace": "rosenblatt.learn.trace",
     "Problem": "rosenblatt.data.problem",
     "RosenblattError": "rosenblatt.errors",
+    "RosenblattWarning": "rosenblatt.errors",
 }
 
 __all__ = [
     "Margin",
+    "OneVsRestTrace",
     "Perceptron",
     "Problem",
-    "Rosenblatt",
     "RosenblattError",
+    "RosenblattWarning",
     "Trace",
     "__version__",
 ]
 
 if TYPE_CHECKING:
     from rosenblatt.data.problem import Problem
-    from rosenblatt.errors import RosenblattError
+    from rosenblatt.errors import RosenblattError, RosenblattWarning
     from rosenblatt.estimators import Perceptron
-    from rosenblatt.learn.rules import Margin, Rosenblatt
-    from rosenblatt.learn.trace import Trace
+    from rosenblatt.learn.rules import Margin
+    from rosenblatt.learn.trace import OneVsRestTrace, Trace
 
 
 def __getattr__(name: str) -> Any:

@@ -34,22 +34,24 @@ def main(
 
 @app.command()
 def demo(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Train on Iris, setosa against the rest, and show what happened."""
     if not as_json:
-        typer.echo("Iris: 150 flowers, 4 measurements. Is it a setosa? (the lecture's own example)")
+        typer.echo("Iris: 150 flowers, 4 measurements. Is it a setosa? (cisc271's example)")
         typer.echo("Training; the first run on a machine compiles for a few seconds ...\n")
     from sklearn.datasets import load_iris
 
-    from rosenblatt import Perceptron, Problem
+    from rosenblatt import Margin, Perceptron, Problem
     from rosenblatt.prove.bounds import mistake_bound
     from rosenblatt.show.text import learned
 
     X, species = load_iris(return_X_y=True)
     y = species == 0
     clf = Perceptron(shuffle=False, tol=None).fit(X, y)
-    bound = mistake_bound(Problem.of(X, y), clf.coef_[0], float(clf.intercept_[0]))
+    bound = mistake_bound(Problem.of(X, y), clf.coef_, clf.intercept_)
+    wide = Perceptron(rule=Margin(tau=1000), shuffle=False, tol=None).fit(X, y)
+    better = mistake_bound(Problem.of(X, y), wide.coef_, wide.intercept_)
     if as_json:
         facts = {
             "stop_reason": clf.stop_reason_,
@@ -58,6 +60,7 @@ def demo(
             "margin": bound.margin,
             "radius": bound.radius,
             "bound": bound.mistakes,
+            "bound_of_wider_margin": better.mistakes,
             "coef": clf.coef_[0].tolist(),
             "intercept": float(clf.intercept_[0]),
         }
@@ -65,8 +68,9 @@ def demo(
         return
     typer.echo(learned(clf.trace_, bound))
     typer.echo(
-        "\nThe bound is Novikoff's with the margin of this very hyperplane; a hyperplane with a\n"
-        "wider margin gives a smaller one.\n"
+        "\nThe bound is Novikoff's, with the margin of this very hyperplane, which stopped close\n"
+        f"to one flower. rule=Margin(tau=1000) finds a margin of {better.margin:.4g}: with it the\n"
+        f"bound is {better.mistakes:.0f} mistakes.\n"
         "\nWhat to try next, in Python:\n"
         "  from rosenblatt import Perceptron\n"
         '  clf = Perceptron(keep="average").fit(X, y)   # your data, scikit-learn\'s habits\n'

@@ -86,7 +86,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         Hold out `validation_fraction` of the rows, stop when the accuracy on them does
         not rise by `tol`, and give back the best weights seen, not the last.
     validation_fraction : float, default=0.1
+        The share of rows that early stopping holds out.
     n_iter_no_change : int, default=5
+        How many passes without a gain of `tol` end training.
     class_weight : dict, 'balanced' or None, default=None
         Weights by class; in `partial_fit`, 'balanced' follows the counts seen so far.
     warm_start : bool, default=False
@@ -114,7 +116,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         Most updates of each hyperplane (one against the rest, each class has its own), those
         of earlier `partial_fit` calls counted.
     record : {None, 'updates'}, default=None
-        Keep the first updates with their weights in ``trace_.record`` (10,000 at most).
+        Keep the updates with their weights in ``trace_.record``, the first 10,000 at most (of
+        each class, one against the rest); ``record.complete`` says whether these are all.
 
     Attributes
     ----------
@@ -124,7 +127,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     n_iter_ : int
         Passes made (the most of any one-vs-rest problem).
     n_mistakes_, n_updates_ : int
-        Visits that were mistakes, and changes of the weights; not the same thing.
+        Visits that were mistakes, and changes of the weights; not the same thing. Summed
+        over calls of `partial_fit`, as `t_` is; `trace_` and `n_iter_` are of the last call.
     stop_reason_ : str
         Why training stopped: 'separated' (a pass moved nothing), 'cycle', 'no_improvement',
         'max_iter', 'max_updates' or 'callback'. It speaks of the run, not of weights kept
@@ -319,6 +323,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.n_mistakes_ = sum(s.mistakes for s in standing.states)
         self.n_updates_ = sum(s.updates for s in standing.states)
         self._publish(standing, options, trace, coef, intercept)
+        self._warn_of_bound(trace)
         return self
 
     # ------------------------------------------------------------------ prediction
@@ -331,9 +336,21 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             columns = [v.scores(X) for v in self.votes_]
             scores = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
         else:
+            if self.coef_.shape[1] != X.shape[1]:
+                raise DataError(
+                    f"coef_ has shape {self.coef_.shape}, which is not what this model has. Set it "
+                    "back or call fit."
+                )
             product = X @ self.coef_.T
             scores = (product.toarray() if sp.issparse(product) else product) + self.intercept_
         return scores.ravel() if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("coef_", "intercept_") and "votes_" in self.__dict__:
+            raise AttributeError(
+                f"keep='vote' has no {name}: it keeps all hyperplanes, in votes_ (w, b, counts)."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: Any) -> Any:
         """Labels. Two classes: a score >= 0 is the second class, always."""
@@ -375,7 +392,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         except TypeError as e:
             raise DataTypeError(str(e)) from e
         except ValueError as e:
-            raise DataError(f"{e} Give the columns the model was trained on.") from e
+            raise DataError(f"{str(e).strip()} Give the columns the model was trained on.") from e
         self.n_features_in_ = int(checked.shape[1])
         return checked
 
@@ -390,8 +407,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             _, held = next(splitter.split(np.zeros((problem.n_rows, 1)), problem.y))
         except ValueError as e:
             raise DataError(
-                f"{e} early_stopping holds out {self.validation_fraction:.0%} of {problem.n_rows} "
-                "rows; give more rows, change validation_fraction, or use early_stopping=False."
+                f"{e}. early_stopping holds out {100 * self.validation_fraction:g}% of "
+                f"{problem.n_rows} rows; give more rows, change validation_fraction, or use "
+                "early_stopping=False."
             ) from e
         weight = problem.sample_weight
         if weight is not None and not weight[held].any():
@@ -420,7 +438,18 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.stop_reason_ = str(trace.stop_reason)
         self.trace_ = trace
 
+    def _warn_of_bound(self, trace: Any) -> None:
+        bounded = self.keep == "vote" and self.max_updates is None
+        if bounded and trace.stop_reason is StopReason.MAX_UPDATES:
+            warnings.warn(
+                "keep='vote' stopped at the most hyperplanes it keeps by default. Set max_updates "
+                "for more.",
+                RosenblattWarning,
+                stacklevel=5,
+            )
+
     def _warn(self, trace: Any, coef: Any, intercept: Any) -> None:
+        self._warn_of_bound(trace)
         if trace.stop_reason is StopReason.MAX_ITER and self.tol is not None:
             warnings.warn(
                 "Maximum number of iteration reached before convergence. Consider increasing "

@@ -7,6 +7,7 @@ X is a C-contiguous float32 or float64 array, or a CSR matrix in canonical form;
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,12 +69,12 @@ class Problem:
         return int(self.X.shape[1])
 
     def versus_rest(self, k: int) -> Problem:
-        """Class number k against all others, as a problem of two classes."""
+        """Class number k against all others: is it that class, False or True?"""
         if len(self.classes) <= 2:
             y = self.y if k else (-self.y).astype(np.int8)
         else:
             y = np.where(self.y == k, 1, -1).astype(np.int8)
-        return replace(self, y=y)
+        return replace(self, y=y, classes=np.array([False, True]))
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Rows of each class."""
@@ -106,7 +107,7 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
         )
     _check_shape(A.shape, name)
     A = np.ascontiguousarray(A, dtype=np.float32 if A.dtype == np.float32 else np.float64)
-    _check_finite(A, name)
+    _check_finite(A, name, _in_row)
     return A
 
 
@@ -116,10 +117,12 @@ def _from_frame(X: Any, name: str) -> Matrix:
     kinds = [str(t) for t in X.dtypes]
     if all(kind.startswith("Sparse") for kind in kinds):
         return _as_csr(X.sparse.to_coo(), name)
-    if any(kind in ("category", "Categorical", "Enum") for kind in kinds):
+    named = zip(X.columns, kinds, strict=True)
+    categories = [c for c, k in named if k.split("(")[0] in ("category", "Categorical", "Enum")]
+    if categories:
         raise DataTypeError(
-            f"{name} has a column of categories ({kinds}); the perceptron adds and multiplies. "
-            "Encode it first, for instance with OneHotEncoder."
+            f"{name} has columns of categories, {categories}; the perceptron adds and multiplies. "
+            "Encode them first, for instance with OneHotEncoder."
         )
     columns = []
     for k, label in enumerate(X.columns):
@@ -132,15 +135,21 @@ def _from_frame(X: Any, name: str) -> Matrix:
     A = np.empty(X.shape, dtype)
     for k, values in enumerate(columns):
         A[:, k] = values
-    _check_finite(A, name)
+    labels = list(X.columns)
+    _check_finite(A, name, lambda at: f"row {at[0]}, column {labels[at[1]]!r}")
     return A
 
 
 def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
+    if X is None:
+        raise DataError(f"{name} is None. Give a table of numbers, one row per example.")
     try:
         A = np.asarray(X)
     except ValueError as e:
-        raise DataError(f"{name} is not a table of numbers: {e}. Give rows of equal length.") from e
+        why = str(e).rstrip(".")
+        raise DataError(
+            f"{name} is not a table of numbers: {why}. Give rows of equal length."
+        ) from e
     if A.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {name} has dtype {A.dtype}. Split it in two.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
@@ -195,17 +204,27 @@ def _check_integers(A: npt.NDArray[Any], name: str) -> None:
         )
 
 
-def _check_finite(values: npt.NDArray[Any], name: str) -> None:
+def _check_finite(
+    values: npt.NDArray[Any], name: str, where: Callable[[Any], str] = lambda at: f"entry {at}"
+) -> None:
+    """`where` says in words which entry it is, from its position in `values`."""
     with np.errstate(all="ignore"):
         total = values.sum(dtype=np.float64)
     if np.isfinite(total) or np.isfinite(values).all():
         return
-    bad = np.argwhere(~np.isfinite(values))[0]
-    what = "NaN" if np.isnan(values).any() else "infinity or a value too large for its type"
+    at = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
+    if np.isnan(values).any():
+        what, remedy = "NaN", "Drop such rows, or fill them in (sklearn.impute.SimpleImputer)."
+    else:
+        what, remedy = "infinity or a value too large for its type", "Drop or clip such values."
+    remedy = remedy if name == "X" else "Give finite numbers."
     raise DataError(
-        f"Input {name} contains {what} (first at {tuple(int(k) for k in bad)}, with dtype "
-        f"{values.dtype}). Drop such rows, or fill them in (sklearn.impute.SimpleImputer)."
+        f"Input {name} contains {what}, the first in {where(at)} (dtype {values.dtype}). {remedy}"
     )
+
+
+def _in_row(at: tuple[int, int]) -> str:
+    return f"row {at[0]}, column {at[1]}"
 
 
 def _as_csr(X: Any, name: str) -> Matrix:
@@ -236,13 +255,18 @@ def _as_csr(X: Any, name: str) -> Matrix:
     _check_integers(A.data, name)
     dtype = A.data.dtype if A.data.dtype in (np.float32, np.float64) else np.float64
     data = np.ascontiguousarray(A.data[: A.nnz], dtype=dtype)
-    _check_finite(data, name)
+    _check_finite(data, name, lambda at: _in_row(_place(A, at[0])))
     indices, indptr = np.ascontiguousarray(A.indices[: A.nnz]), np.ascontiguousarray(A.indptr)
     if indices.dtype != indptr.dtype:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     out = type(A)((data, indices, indptr), shape=A.shape)
     out.indices, out.indptr = indices, indptr  # scipy narrows int64 indices; keep what came
     return out
+
+
+def _place(A: Matrix, k: int) -> tuple[int, int]:
+    """Row and column of stored entry k."""
+    return int(np.searchsorted(A.indptr, k, side="right")) - 1, int(A.indices[k])
 
 
 def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray[Any]:
@@ -268,7 +292,7 @@ def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray
     if labels.ndim != 1:
         raise LabelError(
             f"{name} should be a 1d array, got an array of shape {labels.shape} instead. Give one "
-            "label per row."
+            "label per row (of indicator columns, the argmax; are X and y swapped?)."
         )
     if labels.dtype.kind == "c":
         raise LabelError(f"Complex data not supported: {name} has dtype {labels.dtype}.")

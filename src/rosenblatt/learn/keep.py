@@ -123,7 +123,7 @@ def keeper_for(keep: Keep, state: State, worst: float) -> kernels.Keeper:
         state.u, state.ub, state.visits = np.zeros(state.w.shape), np.zeros(state.b.shape), 0.0
     u = state.u if keep == "average" else np.empty((0,) * state.w.ndim)
     ub = state.ub if keep == "average" else np.empty(0)
-    stats = np.zeros(6)
+    stats = np.zeros(8)
     stats[kernels.VISITS] = state.visits
     stats[kernels.BEST_ERRORS] = worst
     pocket = keep == "pocket"

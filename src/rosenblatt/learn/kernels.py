@@ -34,7 +34,7 @@ AVERAGE, POCKET = 1, 2
 # Why `passes` came back.
 RUNNING, SEPARATED, CYCLE, NO_IMPROVEMENT, FULL, OVERFLOW = 0, 1, 2, 3, 4, 5
 # Slots of Keeper.stats.
-VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS = 0, 1, 2, 3, 4, 5
+VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS, PASS, BEST_PASS = 0, 1, 2, 3, 4, 5, 6, 7
 # How many visits ahead to fetch rows, and how many cache lines of one at most.
 NEAR, FAR, LINES = 6, 12, 16
 # Slots of Stop.counters.
@@ -554,6 +554,7 @@ def ratchet(run, rule):
         wrong = errors(run, rule, stats[BEST_ERRORS])
         if wrong < stats[BEST_ERRORS]:
             stats[BEST_ERRORS] = wrong
+            stats[BEST_PASS] = stats[PASS]
             stats[HOLDS] = 1.0
             copy_into(keeper.best_w, run.model.flat)
             copy_into(keeper.best_b, run.model.b)
@@ -1061,6 +1062,7 @@ def passes(run, rule, n):
     if run.keeper.kind == POCKET and n > 0:
         ratchet(run, rule)  # the weights at the start are the first in the pocket
     for p in range(n):
+        run.keeper.stats[PASS] += 1.0
         tape.mistakes[p] = tape.updates[p] = 0
         tape.loss[p] = 0.0
         if run.order.kind != IN_ORDER:

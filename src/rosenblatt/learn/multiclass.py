@@ -57,7 +57,7 @@ class Standing:
         if len(problem.classes) < 2 and not open_ended:
             raise LabelError(
                 "The number of classes has to be greater than one; got 1 class "
-                f"({problem.classes[0]!r}). Add rows of another class."
+                f"({problem.classes.tolist()[0]!r}). Add another class."
             )
         w, b = start_weights(
             options.init, coef_init, intercept_init, problem, random_state, options.update,
@@ -104,6 +104,14 @@ class Standing:
         """Make room for the classes among `labels` that were not there before."""
         check_same_kind(labels, self.classes)
         if self.spare is None:
+            strangers = sorted(set(labels.tolist()) - set(self.classes.tolist()))[:5]
+            if strangers:
+                raise LabelError(
+                    f"y holds labels {strangers} that are not among the classes "
+                    f"{self.classes[:10].tolist()}. fit, and classes named in the first "
+                    "partial_fit, close the list; start with partial_fit without classes to let "
+                    "them appear."
+                )
             return
         new = np.unique(np.concatenate([self.classes, labels]))
         if len(new) == len(self.classes):
@@ -181,7 +189,7 @@ class Standing:
             traces, ws, bs = zip(*done, strict=True)
             result = OneVsRestTrace(problem.classes, traces), np.stack(ws), np.concatenate(bs)
         if self.spare is not None:
-            nobody = replace(problem, y=np.full(problem.n_rows, -1, np.int8))
+            nobody = replace(problem.versus_rest(0), y=np.full(problem.n_rows, -1, np.int8))
             run(nobody, self.spare, problem.sample_weight, seeds[0], None)
             if n_classes == 1:
                 self.states = [self.spare.mirrored()]

@@ -90,7 +90,7 @@ CHECKS: dict[str, Check] = {
     "weighting": _choice("scale", "repeat"),
     "multiclass": _choice("ovr", "direct"),
     "max_updates": _whole(1, optional=True),
-    "record": _choice(None, False, "updates"),
+    "record": _choice(None, "updates"),
 }
 
 

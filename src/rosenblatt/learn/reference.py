@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rosenblatt.errors import LabelError, ParameterError
+
 Row = Sequence[Any]
 Weights = tuple[list[Any], Any]
 
@@ -42,6 +44,16 @@ def mistake(z: Any, y: int, tie: str = "mistake") -> float:
     if z > 0:
         return 0
     return {"mistake": 1, "positive": 1 if y < 0 else 0, "correct": 0, "half": 0.5}[tie]
+
+
+def check(X: Sequence[Row], y: Sequence[int], tie: str) -> None:
+    """What the lesson takes for granted."""
+    if len(X) != len(y) or not set(y) <= {-1, 1}:
+        raise LabelError(
+            f"give one label -1 or +1 per row: {len(X)} rows, {len(y)} labels, {sorted(set(y))}."
+        )
+    if tie not in ("mistake", "positive", "correct", "half"):
+        raise ParameterError(f"tie must be mistake, positive, correct or half, got {tie!r}.")
 
 
 def in_order(n: int) -> Iterator[list[int]]:
@@ -195,6 +207,7 @@ def train(
     before more than max_updates, or, in a fixed order, when the weights after a pass equal
     those after an earlier one [Brent's method].
     """
+    check(X, y, tie)
     w = [0] * len(X[0]) if w is None else list(w)
     run = Run((w, b), [], "max_iter")
     order = passes or in_order(len(X))
@@ -257,6 +270,7 @@ def batch(
 
     One step is one visit of the history; its row is -1.
     """
+    check(X, y, tie)
     w = [0] * len(X[0]) if w is None else list(w)
     run = Run((w, b), [], "max_iter")
     saved, power, length = (w, b), 1, 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -34,9 +34,11 @@ class Rule:
         """A copy with some parameters changed; rules never change in place."""
         unknown = set(params) - {f.name for f in fields(self)}
         if unknown:
+            have = [f.name for f in fields(self)]
+            others = [r.name for r in RULES.values() if unknown <= {f.name for f in fields(r)}]
+            hint = f" Rules that have: {others}." if others else ""
             raise ParameterError(
-                f"rule {self.name!r} has no parameter {sorted(unknown)}; "
-                f"it has {[f.name for f in fields(self)]}."
+                f"rule {self.name!r} has no parameter {sorted(unknown)}; it has {have}.{hint}"
             )
         return replace(self, **params)
 
@@ -95,6 +97,16 @@ def resolve(rule: str | Rule) -> Rule:
     )
 
 
+def _called(eta0: Callable[[int], float], k: int) -> float:
+    try:
+        return eta0(k)
+    except Exception as e:
+        raise ParameterError(
+            f"eta0, called with the pass number {k}, raised {type(e).__name__}: {e}. It must take "
+            "one number and give one > 0."
+        ) from e
+
+
 @dataclass(frozen=True)
 class Penalty:
     """alpha ((1 - l1_ratio) ||w||^2 / 2 + l1_ratio |w|_1); the offset is never penalised."""
@@ -115,6 +127,15 @@ class Update:
     penalty: Penalty | None = None
     fit_intercept: bool = True
 
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("tie", self.tie, get_args(Tie)),
+            ("mode", self.mode, get_args(Mode)),
+            ("weighting", self.weighting, get_args(Weighting)),
+        ):
+            if value not in choices:
+                raise ParameterError(f"{name} must be one of {choices}, got {value!r}.")
+
     @property
     def tau(self) -> float:
         """The margin up to which rows move the weights."""
@@ -134,7 +155,7 @@ class Update:
         array([1.        , 0.5       , 0.33333333])
         """
         if callable(self.eta0):
-            values = [self.eta0(k) for k in range(first, first + count)]
+            values = [_called(self.eta0, k) for k in range(first, first + count)]
         elif isinstance(self.eta0, (int, float, np.number)):
             values = [float(self.eta0)]
         else:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from rosenblatt.errors import ParameterError
 from rosenblatt.learn import kernels
 
 MAX_INT = np.iinfo(np.int32).max
@@ -24,6 +25,10 @@ class Schedule:
 
     kind: Literal["order", "shuffle", "sample"] = "order"
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("order", "shuffle", "sample"):
+            raise ParameterError(f"kind must be order, shuffle or sample, got {self.kind!r}.")
 
     @property
     def fixed(self) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from html import escape
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
@@ -32,8 +33,8 @@ _SENTENCES = {
     StopReason.SEPARATED: "a whole pass moved nothing",
     StopReason.CYCLE: "the weights came back to earlier ones: this run would never end",
     StopReason.NO_IMPROVEMENT: "no gain of tol in n_iter_no_change passes: not a separation",
-    StopReason.MAX_ITER: "max_iter passes were made: nothing is known about separability",
-    StopReason.MAX_UPDATES: "max_updates were made: nothing is known about separability",
+    StopReason.MAX_ITER: "the passes asked for were made: nothing is known about separability",
+    StopReason.MAX_UPDATES: "the updates allowed were made: nothing is known about separability",
     StopReason.CALLBACK: "a callback asked to stop",
 }
 
@@ -47,10 +48,13 @@ class Cycle:
     passes, updates : int
         Length of the cycle.
     exact : bool
-        True: the updates in it sum to exactly zero, which proves that no hyperplane
-        separates the rows. False: rounding alone closed the cycle, nothing is proven.
+        True: the updates in it sum to exactly zero, which proves that no hyperplane of the
+        kind that was trained (`kind`) separates the rows. False: rounding alone closed the
+        cycle, nothing is proven.
     rows, counts : arrays
         Which rows moved the weights in one round of it, and how often (times weight).
+    kind : str
+        "no hyperplane", "no hyperplane through the origin", or the same for one per class.
     """
 
     passes: int
@@ -58,52 +62,84 @@ class Cycle:
     exact: bool
     rows: Array
     counts: Array
+    kind: str = "no hyperplane"
 
     def __str__(self) -> str:
         meaning = (
-            "its updates sum to exactly zero, so no hyperplane separates these rows"
+            f"its updates sum to exactly zero, so {self.kind} separates these rows"
             if self.exact
             else "only rounding closed it, so nothing is proven about the data"
         )
-        return f"cycle of {self.passes} pass(es) and {self.updates} update(s): {meaning}"
+        passes, updates = plural(self.passes, "pass", "passes"), plural(self.updates, "update")
+        return f"cycle of {passes} and {updates}: {meaning}"
 
 
 class Recorded(NamedTuple):
-    """One update: in which pass, at which row, how much of x (eta y step weight, or for a
-    batch step its learning rate), and the weights after it."""
+    """One update: in which pass, at which row, the weights after it, and the multiple of x
+    that was added (learning rate times y times weight; the learning rate of a batch step)."""
 
     pass_number: int
     row: int
-    step: float
+    amount: float
     w: Array
     b: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """The first updates of a run, for people who want to look. `row` is -1 for a batch step."""
+    """The first updates of a run, for people who want to look. `row` is -1 for a batch step.
+
+    `n_updates` is how many there were; `complete` says whether all of them are here.
+    """
 
     pass_number: Array
     row: Array
-    step: Array
+    amount: Array
     visit: Array
     w: Array
     b: Array
-    complete: bool
+    n_updates: int
+
+    @property
+    def complete(self) -> bool:
+        return len(self) == self.n_updates
 
     def __len__(self) -> int:
         return len(self.row)
 
     def __getitem__(self, k: int) -> Recorded:
         return Recorded(
-            int(self.pass_number[k]), int(self.row[k]), float(self.step[k]), self.w[k], self.b[k]
+            int(self.pass_number[k]), int(self.row[k]), float(self.amount[k]), self.w[k], self.b[k]
         )
 
     def __iter__(self) -> Iterator[Recorded]:
         return (self[k] for k in range(len(self)))
 
+    def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
+        """Header and lines of the table, the first of a long record."""
+        header = ["update", "pass", "row", "amount", "w after", "b after"]
+        lines = []
+        for k, u in enumerate(self):
+            if k == most:
+                break
+            w, b = (" ".join(f"{v:.4g}" for v in np.ravel(a)[:6]) for a in (u.w, u.b))
+            w += " ..." if u.w.size > 6 else ""
+            lines.append([str(k + 1), str(u.pass_number), str(u.row), f"{u.amount:.4g}", w, b])
+        return header, lines
 
-@dataclass(frozen=True, eq=False)
+    @property
+    def title(self) -> str:
+        kept = "all" if self.complete else f"the first {len(self)}"
+        return f"{kept} of {plural(self.n_updates, 'update')}"
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{text_table(*self.rows())}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """What one training run did, pass by pass, and why it stopped.
 
@@ -118,14 +154,18 @@ class Trace:
     norms : float array
         ||w|| after each pass.
     seconds, compile_seconds : float
-        Training, and making the machine code on first use (0 once cached).
+        Training; and making the machine code on first use, or loading it from disk.
     cycle : Cycle or None
     record : Record or None
-        Every update, if asked for with ``record="updates"``.
+        The updates one by one, if asked for with ``record="updates"`` (the first 10,000).
     scores : float array or None
         Accuracy on held-out rows after each pass, with early stopping.
-    kept_pass : int
-        The pass whose weights were given back (counted from 1).
+    n_rows : int
+        Rows that were visited; held-out ones are not.
+    keep : str
+        Which weights were given back.
+    kept_pass : int or None
+        The pass whose weights these are (counted from 1; 0 is the start), where there is one.
     """
 
     stop_reason: StopReason
@@ -139,7 +179,13 @@ class Trace:
     cycle: Cycle | None = None
     record: Record | None = None
     scores: Array | None = None
-    kept_pass: int = 0
+    keep: str = "last"
+    kept_pass: int | None = None
+
+    def __post_init__(self) -> None:
+        for values in (self.mistakes, self.updates, self.loss, self.norms, self.scores):
+            if values is not None:
+                values.flags.writeable = False
 
     @property
     def n_passes(self) -> int:
@@ -156,10 +202,22 @@ class Trace:
     @property
     def title(self) -> str:
         return (
-            f"{self.stop_reason}: {self.stop_reason.sentence}. {self.n_passes} passes over "
-            f"{self.n_rows} rows, {self.n_mistakes} mistakes, {self.n_updates} updates, "
+            f"{self.stop_reason}: {self.stop_reason.sentence}. "
+            f"{plural(self.n_passes, 'pass', 'passes')} over {plural(self.n_rows, 'row')}, "
+            f"{plural(self.n_mistakes, 'mistake')}, {plural(self.n_updates, 'update')}, "
             f"{self.seconds:.3g} s"
         )
+
+    @property
+    def given_back(self) -> str:
+        """Which weights the caller got, in words; nothing if they are simply the last."""
+        if self.scores is not None:
+            return f"Given back: the weights of pass {self.kept_pass}, best on the held-out rows."
+        if self.keep == "pocket":
+            when = f"of pass {self.kept_pass}" if self.kept_pass else "of the start"
+            return f"Given back: the weights {when}, which make the fewest training errors."
+        words = {"average": "the mean of the weights after each visit", "vote": "all hyperplanes"}
+        return f"Given back: {words[self.keep]}." if self.keep in words else ""
 
     def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
         """Header and lines of the table; the middle is left out of long runs."""
@@ -186,18 +244,26 @@ class Trace:
             lines.append(line)
         return header, lines
 
+    @property
+    def _end(self) -> list[str]:
+        return [line for line in (self.given_back, str(self.cycle or "")) if line]
+
     def __str__(self) -> str:
-        text = f"{self.title}\n{text_table(*self.rows())}"
-        return f"{text}\n{self.cycle}" if self.cycle else text
+        return "\n".join([self.title, text_table(*self.rows()), *self._end])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        end = f"<p>{escape(str(self.cycle))}</p>" if self.cycle else ""
+        end = "".join(f"<p>{escape(line)}</p>" for line in self._end)
         return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{end}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneVsRestTrace:
-    """One trace per class, each class against the rest."""
+    """One trace per class, each class against the rest.
+
+    ``trace_[k]`` is the one of ``classes[k]``, ``trace_.of("setosa")`` the one of a label.
+    """
 
     classes: Array
     traces: tuple[Trace, ...]
@@ -207,6 +273,11 @@ class OneVsRestTrace:
 
     def __len__(self) -> int:
         return len(self.traces)
+
+    def of(self, label: Any) -> Trace:
+        """The trace of one class."""
+        position: int = self.classes.tolist().index(label)
+        return self.traces[position]
 
     @property
     def stop_reason(self) -> StopReason:
@@ -237,8 +308,8 @@ class OneVsRestTrace:
     @property
     def title(self) -> str:
         return (
-            f"{len(self)} classes, each against the rest: {self.n_mistakes} mistakes, "
-            f"{self.n_updates} updates, {self.seconds:.3g} s"
+            f"{len(self)} classes, each against the rest: {plural(self.n_mistakes, 'mistake')}, "
+            f"{plural(self.n_updates, 'update')}, {self.seconds:.3g} s"
         )
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
@@ -257,11 +328,27 @@ class OneVsRestTrace:
         ]
         return header, lines
 
+    @property
+    def _end(self) -> list[str]:
+        pairs = zip(self.classes, self.traces, strict=True)
+        return [f"class {c}: {t.cycle}" for c, t in pairs if t.cycle]
+
     def __str__(self) -> str:
-        return f"{self.title}\n{text_table(*self.rows())}"
+        return "\n".join([self.title, text_table(*self.rows()), *self._end])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}"
+        end = "".join(f"<p>{escape(line)}</p>" for line in self._end)
+        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{end}"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """
+    >>> plural(1, "pass", "passes"), plural(2, "pass", "passes"), plural(0, "row")
+    ('1 pass', '2 passes', '0 rows')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

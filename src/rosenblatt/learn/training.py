@@ -151,7 +151,7 @@ def train(
         if run.n_passes >= stop.max_iter:
             reason = reason or StopReason.MAX_ITER
     w, b = best if best else run.kept()
-    trace = run.trace(reason, np.array(scores) if held_out else None, kept_pass or run.n_passes)
+    trace = run.trace(reason, np.array(scores) if held_out else None, kept_pass)
     return trace, w, b
 
 
@@ -169,6 +169,7 @@ class _Run:
         record: bool,
         held_out: HeldOut | None,
     ) -> None:
+        _check_shapes(problem, keep, state)
         self.problem, self.update, self.keep, self.stop = problem, update, keep, stop
         self.state, self.wants_record = state, record
         self.direct = state.w.ndim == 2
@@ -194,6 +195,7 @@ class _Run:
             y = np.where(held_out.mask, -1 if self.direct else 0, y).astype(y.dtype)
         weight = np.empty(0) if problem.sample_weight is None else problem.sample_weight
         there = np.ones(len(y), dtype=bool) if held_out is None else ~held_out.mask
+        self.n_rows = int(there.sum())
         repeated = self.update.weighting == "repeat" and weight.size
         self.size = float(weight[there].sum() if repeated else there.sum())
         watch = (
@@ -331,12 +333,18 @@ class _Run:
             tape.norm,
             self.seconds,
             self.compile_seconds,
-            self.problem.n_rows,
+            self.n_rows,
             self._cycle() if reason is StopReason.CYCLE else None,
             self._record(tape) if self.wants_record else None,
             scores,
-            kept_pass,
+            self.keep,
+            kept_pass or self._kept_pass(),
         )
+
+    def _kept_pass(self) -> int | None:
+        if self.keep == "pocket":
+            return int(self.run.keeper.stats[kernels.BEST_PASS])
+        return self.n_passes if self.keep == "last" else None
 
     def _collect_votes(self) -> None:
         log, (w, b, visits, _) = self.run.log, self.start
@@ -349,11 +357,11 @@ class _Run:
         log = self.run.log
         n = min(int(log.count[0]), len(log.index))
         numbers = np.repeat(np.arange(1, len(tape.updates) + 1), tape.updates)
-        index, step, visit, w, b = (
+        row, amount, visit, w, b = (
             c[:n].copy() for c in (log.index, log.step, log.visit, log.w, log.b)
         )
         w = w.reshape(-1, *self.state.w.shape)
-        return Record(numbers[:n], index, step, visit, w, b, int(log.count[0]) == n)
+        return Record(numbers[:n], row, amount, visit, w, b, int(log.count[0]))
 
     def _cycle(self) -> Cycle:
         """Go round once more, counting, and see whether the updates sum to exactly zero."""
@@ -391,7 +399,35 @@ class _Run:
                 cancels(problem.X, rows, np.ascontiguousarray(signed[:, k]), intercept)
                 for k in range(n_classes)
             )
-        return Cycle(length, updates, exact, rows, counts)
+        kind = "no hyperplane" + ("" if intercept else " through the origin")
+        kind = (
+            kind.replace("no hyperplane", "no set of one hyperplane a class")
+            if self.direct
+            else kind
+        )
+        return Cycle(length, updates, exact, rows, counts, kind)
+
+
+def _check_shapes(problem: Problem, keep: str, state: State) -> None:
+    """The compiled loop trusts the shapes it is given."""
+    d, k = problem.n_features, len(problem.classes)
+    wide = (k, d) if state.w.ndim == 2 else (d,)
+    if state.w.shape != wide or state.b.shape != wide[:-1] + (1,) * (2 - len(wide)):
+        raise ParameterError(
+            f"the state has weights of shape {state.w.shape} and {state.b.shape} for {k} classes "
+            f"and {d} features. Give (d,) and (1,), or (classes, d) and (classes,)."
+        )
+    if state.w.ndim == 1 and k > 2:
+        raise ParameterError(
+            f"a flat state trains two classes, the problem has {k}. Use problem.versus_rest(k), or "
+            "one row of weights per class."
+        )
+    if state.w.dtype != problem.X.dtype or state.b.dtype != problem.X.dtype:
+        raise ParameterError(
+            f"the state is {state.w.dtype}, the rows are {problem.X.dtype}. Use one type."
+        )
+    if keep not in ("last", "average", "vote", "pocket"):
+        raise ParameterError(f"keep must be last, average, vote or pocket, got {keep!r}.")
 
 
 def _read_only(array: Array) -> Array:

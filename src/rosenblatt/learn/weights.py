@@ -29,17 +29,19 @@ def start_weights(
     rows = 1 if len(problem.classes) <= 2 else len(problem.classes)
     dtype = problem.X.dtype
     w, b = np.zeros((rows, d), dtype), np.zeros(rows, dtype)
+    names = ("coef_init", "intercept_init")
     if coef_init is None and intercept_init is None and not isinstance(init, str):
         coef_init, intercept_init = _apart(init, rows, d, update.fit_intercept)
+        names = ("init", "init")
     elif coef_init is None and isinstance(init, str) and init == "random":
         rng = generator(random_state)
         w = rng.standard_normal((rows, d)).astype(dtype)
         if update.fit_intercept:
             b = rng.standard_normal(rows).astype(dtype)
     if coef_init is not None:
-        w = _shaped(coef_init, (rows, d), "coef_init", dtype)
+        w = _shaped(coef_init, (rows, d), names[0], dtype)
     if intercept_init is not None:
-        b = _shaped(intercept_init, (rows,), "intercept_init", dtype)
+        b = _shaped(intercept_init, (rows,), names[1], dtype)
     never = update.tie == "correct" and isinstance(update.rule, Rosenblatt)
     flat = not (w.any(axis=1) | (b != 0)).all()
     level = direct and not (np.ptp(w, axis=0).any() or np.ptp(b))  # the direct rule's zero
@@ -63,7 +65,8 @@ def _shaped(values: Any, shape: tuple[int, ...], name: str, dtype: Any) -> Array
         array = array.reshape(shape)
     if array.shape != shape:
         raise DataError(
-            f"Provided {name} does not match dataset: its shape is {array.shape}, expected {shape}."
+            f"Provided {name} does not match dataset: its shape is {array.shape}, expected "
+            f"{shape}. (With warm_start, it is that of the last fit.)"
         )
     if not np.isfinite(array).all():
         raise DataError(
@@ -86,9 +89,9 @@ def _apart(init: Any, rows: int, d: int, intercept: bool) -> tuple[Array, Array 
     if array.shape != (rows, d):
         shown = f"shape {array.shape}" if array.ndim else repr(init)
         raise ParameterError(
-            f"init must be 'zero', 'random' or an array, got {shown}; expected that of coef_, "
-            f"{(rows, d)}"
-            + (f", or {(rows, d + 1)} with the offset as last column." if intercept else ".")
+            f"init must be 'zero', 'random' or an array of the shape of coef_, {(rows, d)}"
+            + (f", or {(rows, d + 1)} with the offset as last column" if intercept else "")
+            + f". Got {shown}."
         )
     return array, None
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
+from rosenblatt.errors import ParameterError
 
 Array = npt.NDArray[Any]
 
@@ -64,8 +65,8 @@ def margin(problem: Problem, w: Array, b: float, intercept: bool) -> float:
 
 def mistake_bound(
     problem: Problem,
-    w: Array,
-    b: float = 0.0,
+    w: Any,
+    b: Any = 0.0,
     *,
     intercept: bool = True,
     eta: float = 1.0,
@@ -75,7 +76,8 @@ def mistake_bound(
 ) -> MistakeBound:
     """How many updates the hyperplane (w, b) allows a run that starts at `start` (or zero).
 
-    For tie="half" no bound is known here from a start other than zero: infinite.
+    `w` and `b` may be a fitted ``coef_`` and ``intercept_``. For tie="half" no bound is known
+    here from a start other than zero: infinite.
 
     Examples
     --------
@@ -83,6 +85,14 @@ def mistake_bound(
     >>> mistake_bound(p, np.array([1.0]), 0.0, intercept=False).mistakes
     1.0
     """
+    w, b = np.ravel(w).astype(np.float64), float(np.ravel(b)[0])
+    if w.size != problem.n_features or len(problem.classes) != 2:
+        raise ParameterError(
+            f"a hyperplane for two classes and {problem.n_features} features is asked for, got "
+            f"{w.size} weights and {len(problem.classes)} classes."
+        )
+    if not eta > 0 or tie not in ("mistake", "positive", "correct", "half"):
+        raise ParameterError(f"eta must be > 0 and tie one of the four, got {eta!r}, {tie!r}.")
     R, gamma = radius(problem.X, intercept), margin(problem, w, b, intercept)
     if gamma <= 0 or (tie == "half" and start is not None):
         return MistakeBound(R, gamma, math.inf)

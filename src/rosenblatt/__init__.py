@@ -20,6 +20,7 @@ _PUBLIC = {
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "Problem": "rosenblatt.data.problem",
+    "separability": "rosenblatt.prove.separability",
     "RosenblattError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
 }
@@ -33,6 +34,7 @@ __all__ = [
     "RosenblattWarning",
     "Trace",
     "__version__",
+    "separability",
 ]
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Perceptron
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
+    from rosenblatt.prove.separability import separability
 
 
 def __getattr__(name: str) -> Any:

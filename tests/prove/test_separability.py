@@ -1,0 +1,223 @@
+"""Verdicts agree with an independent exact decision; certificates verify, altered ones do not."""
+
+import dataclasses
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import separability
+from rosenblatt.errors import LabelError, RosenblattError
+from rosenblatt.prove import verify as checker
+from rosenblatt.prove.certificate import Combination, from_json
+from rosenblatt.prove.separability import Undecided
+from tests.strategies import integer_rows
+
+# ------------------------------------------------- an independent decision: Fourier-Motzkin
+
+
+def feasible(rows, strict):
+    """Is there w with row.w >= 0 for all rows, > 0 where strict? Fractions, no cleverness."""
+    system = {(tuple(map(Fraction, row)), s) for row, s in zip(rows, strict, strict=True)}
+    for _ in range(len(rows[0])):
+        zero = {(r[1:], s) for r, s in system if r[0] == 0}
+        plus = [(tuple(v / r[0] for v in r[1:]), s) for r, s in system if r[0] > 0]
+        minus = [(tuple(v / -r[0] for v in r[1:]), s) for r, s in system if r[0] < 0]
+        pairs = {
+            (tuple(a + b for a, b in zip(p, m, strict=True)), s or t)
+            for (p, s), (m, t) in itertools.product(plus, minus)
+        }
+        system = zero | pairs
+    return not any(s for _, s in system)  # what is left reads 0 >= 0 or 0 > 0
+
+
+def independent_verdict(X, y, intercept):
+    Z = [
+        [label * v for v in x] + ([label] if intercept else [])
+        for x, label in zip(X, y, strict=True)
+    ]
+    n = len(Z)
+    if feasible(Z, [True] * n):
+        return "separable"
+    if any(feasible(Z, [i == k for i in range(n)]) for k in range(n)):
+        return "quasi-separable"
+    return "overlapping"
+
+
+def points(X, y, kind):
+    A = np.array(X, dtype=np.float32 if kind == "float32" else np.float64)
+    return (sp.csr_matrix(A) if kind == "csr" else A), np.array(y)
+
+
+@given(
+    rows=integer_rows(max_rows=7, max_features=3, most=2),
+    intercept=st.booleans(),
+    kind=st.sampled_from(["dense", "csr", "float32"]),
+)
+def test_the_verdict_is_the_independent_one(rows, intercept, kind):
+    X, y = points(*rows, kind)
+    cert = separability(X, y, fit_intercept=intercept)
+    assert cert.verdict == independent_verdict(*rows, intercept)
+    assert cert.verify(X, y)
+    again, digest = from_json(cert.to_json())
+    assert again == cert
+    assert again.verify(X, y, digest)
+    assert cert.verdict in cert.explain()
+    if cert.verdict != "separable":
+        rank = np.linalg.matrix_rank(np.c_[X.toarray() if sp.issparse(X) else X, np.ones(len(y))])
+        assert len(cert.proof) <= 2 * max(rank, 1)
+
+
+OVERLAP = ([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+QUASI = ([[-2], [0], [0], [2]], [0, 0, 1, 1])
+SEPARABLE = ([[-2.0, 1], [-1, 0], [1, 0], [3, 2]], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("data", [OVERLAP, QUASI, SEPARABLE], ids=["overlap", "quasi", "separable"])
+def test_other_data_fail_integrity_and_altered_certificates_too(data):
+    X, y = np.array(data[0], dtype=float), np.array(data[1])
+    cert = separability(X, y)
+    moved = X.copy()
+    moved[0, 0] = np.nextafter(moved[0, 0], 9)
+    assert not cert.verify(moved, y).integrity
+    assert not cert.verify(X, 1 - y).integrity
+    text = cert.to_json().replace('"n_rows": 4', '"n_rows": 5')
+    altered, digest = from_json(text)
+    assert not altered.verify(X, y, digest).integrity
+    assert not altered.verify(X, y)
+
+
+def test_false_claims_fail_truth_even_with_a_fresh_digest():
+    X, y = (np.array(v, dtype=float) for v in OVERLAP)
+    cert = separability(X, y)
+    first = cert.proof.weights[0]
+    lies = [
+        dataclasses.replace(
+            cert, proof=Combination(cert.proof.rows, (first + 1, *cert.proof.weights[1:]))
+        ),
+        dataclasses.replace(cert, proof=Combination(cert.proof.rows[:-1], cert.proof.weights[:-1])),
+        dataclasses.replace(cert, proof=Combination((9, *cert.proof.rows[1:]), cert.proof.weights)),
+        dataclasses.replace(
+            cert, proof=Combination(cert.proof.rows, tuple(-c for c in cert.proof.weights))
+        ),
+    ]
+    for lie in lies:
+        said = lie.verify(X, y, lie.digest)
+        assert said.integrity
+        assert not said.truth
+    X, y = (np.array(v, dtype=float) for v in SEPARABLE)
+    cert = separability(X, y)
+    across = dataclasses.replace(cert, b=Fraction(10**6))
+    assert not across.verify(X, y, across.digest).truth
+
+
+def test_a_cancelling_set_that_does_not_span_is_no_overlap():
+    """x = -2, 0, 0, 2: two rows cancel, and still it is quasi-separable."""
+    X, y = (np.array(v, dtype=float) for v in QUASI)
+    cert = separability(X, y)
+    assert cert.verdict == "quasi-separable"
+    assert cert.split_rows(X, y).tolist() == [0, 3]
+    assert cert.witness.rows == (1, 2)
+    assert not checker.spans(X, cert.proof.rows, np.arange(4), True)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e16, 1e300])
+@pytest.mark.parametrize("step", [-1, 0, 1])
+def test_one_unit_in_the_last_place_decides(scale, step):
+    """Two points a hair apart, or in the same place, or crossed."""
+    a = scale
+    b = {-1: np.nextafter(a, 0), 0: a, 1: np.nextafter(a, np.inf)}[step]
+    X, y = np.array([[0.5 * scale], [a], [b], [2 * scale]]), np.array([0, 0, 1, 1])
+    cert = separability(X, y)
+    assert cert.verdict == {-1: "overlapping", 0: "quasi-separable", 1: "separable"}[step]
+    assert cert.verify(X, y)
+
+
+def test_a_separator_that_no_float_can_write():
+    big = 2.0**53
+    X = np.array([[big - 2, -(big - 3)], [big - 1, -(big - 2)]])
+    y = np.array([1, 0])
+    cert = separability(X, y, fit_intercept=False)
+    assert cert.verdict == "separable"
+    assert cert.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "verdict"),
+    [
+        ([[1e-9, 1], [1e-9, -1]], [1, 1], "separable"),  # HiGHS alone drops the small entries
+        ([[1, 0], [1, 0]], [0, 1], "overlapping"),  # the same row twice, opposite labels
+        ([[0, 0], [0, 0], [5, 5]], [0, 1, 1], "quasi-separable"),
+        ([[3, 7, 7], [4, 7, 7]], [0, 1], "separable"),  # constant and duplicated columns
+        ([[5e-324], [1e-323]], [0, 1], "separable"),  # denormals
+        ([[1e308, 1e308], [-1e308, -1e308]], [1, 0], "separable"),  # sums overflow
+    ],
+)
+def test_awkward_numbers(X, y, verdict):
+    X, y = np.array(X, dtype=float), np.array(y)
+    intercept = len(set(y)) == 2
+    if not intercept:  # one class: make the mirror image the other
+        X, y, intercept = np.vstack([X, -X]), np.array([1, 1, 0, 0]), False
+    cert = separability(X, y, fit_intercept=intercept)
+    assert cert.verdict == verdict
+    assert cert.verify(X, y)
+
+
+def test_more_features_than_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 50)), np.arange(20) % 2
+    assert separability(X, y).verdict == "separable"
+    X[1] = X[0]
+    cert = separability(X, y)
+    assert cert.verdict == "quasi-separable"
+    assert cert.witness.rows == (0, 1)
+
+
+def test_limits_say_how_far_it_came():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 5)), rng.random(200) < 0.5
+    with pytest.raises(Undecided, match="within"):
+        separability(X, y, max_seconds=0.0)
+    with pytest.raises(RosenblattError, match="bits"):
+        separability(X, y, max_bits=3)
+    with pytest.raises(LabelError, match="two classes"):
+        separability(X, np.arange(200) % 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"format": "rosenblatt-certificate-1"}', "null"]
+)
+def test_what_is_no_certificate_is_refused(text):
+    with pytest.raises(RosenblattError, match="not a certificate"):
+        from_json(text)
+
+
+def test_real_sets(shared_data):
+    """Sonar separates, the ionosphere and the tumours do not."""
+    found = {}
+    for name, file in (("sonar", "sonar"), ("ionosphere", "ionosphere")):
+        path = next((shared_data / file).iterdir())
+        rows = [line.split(",") for line in path.read_text().split()]
+        X, y = np.array([r[:-1] for r in rows], dtype=float), np.array([r[-1] for r in rows])
+        cert = separability(X, y)
+        found[name] = cert.verdict
+        assert cert.verify(X, y)
+    assert found == {"sonar": "separable", "ionosphere": "quasi-separable"}
+
+
+def test_the_digest_is_of_the_numbers_not_of_their_storage():
+    from rosenblatt import Problem
+    from rosenblatt.prove.certificate import data_digest
+
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 2
+    for X in (rng.integers(-2, 3, (3000, 4)).astype(np.float32), rng.random((3000, 3), np.float32)):
+        digests = {
+            data_digest(Problem.of(A, y))
+            for A in (X, X.astype(np.float64), sp.csr_matrix(X), np.asfortranarray(X))
+        }
+        assert len(digests) == 1

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt import separability
@@ -221,3 +221,23 @@ def test_the_digest_is_of_the_numbers_not_of_their_storage():
             for A in (X, X.astype(np.float64), sp.csr_matrix(X), np.asfortranarray(X))
         }
         assert len(digests) == 1
+
+
+def test_every_verdict_many_times():
+    """Random small integer instances until each verdict came up often, both ways.
+
+    Degenerate ones are likely: duplicates, opposite labels, rows of zeros, collinear points.
+    """
+    wanted = max(2, 3 * settings().max_examples // 10)  # 1,500 in a soak
+    rng = np.random.default_rng(settings().max_examples)
+    seen = {}
+    while len(seen) < 6 or min(seen.values()) < wanted:
+        n, d = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+        X = rng.integers(-2, 3, (n, d)).tolist()
+        y = np.where(rng.random(n) < 0.5, -1, 1)
+        y[:2] = -1, 1
+        for intercept in (True, False):
+            cert = separability(X, y, fit_intercept=intercept)
+            assert cert.verdict == independent_verdict(X, y.tolist(), intercept)
+            assert cert.verify(X, y)
+            seen[cert.verdict, intercept] = seen.get((cert.verdict, intercept), 0) + 1

@@ -21,6 +21,7 @@ _PUBLIC = {
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "Problem": "rosenblatt.data.problem",
     "separability": "rosenblatt.prove.separability",
+    "max_margin": "rosenblatt.prove.margin",
     "RosenblattError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
 }
@@ -34,6 +35,7 @@ __all__ = [
     "RosenblattWarning",
     "Trace",
     "__version__",
+    "max_margin",
     "separability",
 ]
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Perceptron
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
+    from rosenblatt.prove.margin import max_margin
     from rosenblatt.prove.separability import separability
 
 

@@ -1,16 +1,22 @@
 """Command line: parse, call, render. No algorithm lives here.
 
-Exit codes: 0 done, 2 wrong use or an error that the message explains.
+Exit codes: 0 done (`separable`: separable; `verify`: verified), 1 the answer is no (`separable`:
+quasi-separable or overlapping; `verify`: not verified), 2 wrong use or an error that the message
+explains.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import rosenblatt
+from rosenblatt.errors import RosenblattError
 
 app = typer.Typer(
     help="Perceptrons that prove what they learned.", no_args_is_help=True, add_completion=False
@@ -77,6 +83,65 @@ def demo(
         "  print(clf.trace_)                            # mistakes per pass and why it stopped\n"
         "Then README.md for the three jobs, docs/conventions.md for what the lectures do."
     )
+
+
+Target = Annotated[str, typer.Option(help="Label column: name, or number from 0 (-1: last).")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
+]
+
+
+@app.command()
+def separable(
+    file: Annotated[Path, typer.Argument(help="CSV file of numbers and labels.")],
+    target: Target,
+    offset: Annotated[bool, typer.Option(help="Hyperplanes with an offset.")] = True,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the certificate here, as JSON.")
+    ] = None,
+    header: Header = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
+) -> None:
+    """Can a hyperplane separate the two classes in FILE? A verdict with a proof."""
+    from rosenblatt.data.readers import read_csv
+    from rosenblatt.prove.separability import separability
+
+    with _explained():
+        table = read_csv(file, target, header)
+        found = separability(table.X, table.y, fit_intercept=offset)
+        if certificate is not None:
+            certificate.write_text(found.to_json())
+    typer.echo(found.to_json() if as_json else found.explain(table.feature_names))
+    raise typer.Exit(0 if found.verdict == "separable" else 1)
+
+
+@app.command()
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="What `separable --certificate` wrote.")],
+    file: Annotated[Path, typer.Argument(help="The CSV file it speaks of.")],
+    target: Target,
+    header: Header = None,
+) -> None:
+    """Check a certificate against the raw data, exactly."""
+    from rosenblatt.data.readers import read_csv
+    from rosenblatt.prove.certificate import from_json
+
+    with _explained():
+        claim, digest = from_json(certificate.read_text())
+        table = read_csv(file, target, header)
+        said = claim.verify(table.X, table.y, digest)
+    typer.echo(f"{claim.verdict}: {said}")
+    raise typer.Exit(0 if said else 1)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors of ours, and of the file system, as a message and exit code 2."""
+    try:
+        yield
+    except (RosenblattError, OSError, UnicodeDecodeError) as e:
+        typer.echo(f"rosenblatt: {e}", err=True)
+        raise typer.Exit(2) from e
 
 
 if __name__ == "__main__":

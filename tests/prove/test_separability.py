@@ -1,6 +1,7 @@
 """Verdicts agree with an independent exact decision; certificates verify, altered ones do not."""
 
 import dataclasses
+import gzip
 import itertools
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import separability
 from rosenblatt.errors import LabelError, RosenblattError
@@ -196,17 +198,55 @@ def test_what_is_no_certificate_is_refused(text):
         from_json(text)
 
 
-def test_real_sets(shared_data):
-    """Sonar separates, the ionosphere and the tumours do not."""
-    found = {}
-    for name, file in (("sonar", "sonar"), ("ionosphere", "ionosphere")):
-        path = next((shared_data / file).iterdir())
-        rows = [line.split(",") for line in path.read_text().split()]
-        X, y = np.array([r[:-1] for r in rows], dtype=float), np.array([r[-1] for r in rows])
-        cert = separability(X, y)
-        found[name] = cert.verdict
-        assert cert.verify(X, y)
-    assert found == {"sonar": "separable", "ionosphere": "quasi-separable"}
+def comma_separated(folder, label=-1, header=False):
+    path = next(folder.iterdir())
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    rows = [line.strip().split(",") for line in text.splitlines() if "," in line][int(header) :]
+    rows = [r for r in rows if "?" not in r]
+    y = np.array([r[label] for r in rows])
+    return rows, y
+
+
+def real(name, shared_data):
+    folder = shared_data / name.split()[0]
+    if name in ("sonar", "ionosphere", "spambase"):
+        rows, y = comma_separated(folder, header=name == "spambase")
+        return np.array([r[:-1] for r in rows], dtype=float), y
+    if name == "wpbc":
+        rows, y = comma_separated(folder, label=1)
+        return np.array([r[3:33] for r in rows], dtype=float), y
+    if name.startswith("mnist"):
+        images = gzip.decompress((folder / "train-images-idx3-ubyte.gz").read_bytes())
+        labels = gzip.decompress((folder / "train-labels-idx1-ubyte.gz").read_bytes())
+        y = np.frombuffer(labels, np.uint8, offset=8)
+        pair = np.isin(y, [int(c) for c in name.split()[1:]])
+        X = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)[pair]
+        return X.astype(np.float32), y[pair]
+    files = sorted(folder.iterdir())
+    path = next((p for p in files if "train" in p.name), files[0])
+    return load_svmlight_file(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("sonar", "separable"),
+        ("ionosphere", "quasi-separable"),
+        ("wpbc", "overlapping"),
+        ("spambase", "overlapping"),
+        ("agaricus", "separable"),
+        ("a9a", "quasi-separable"),
+        ("mnist 0 1", "separable"),
+        ("reuters", "quasi-separable"),
+        ("w8a", "quasi-separable"),
+    ],
+)
+def test_real_sets(name, verdict, shared_data):
+    X, y = real(name, shared_data)
+    cert = separability(X, y)
+    assert cert.verdict == verdict
+    assert cert.verify(X, y)
 
 
 def test_the_digest_is_of_the_numbers_not_of_their_storage():

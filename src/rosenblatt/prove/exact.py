@@ -6,7 +6,8 @@ the linear algebra; the simplex method here is the last resort where floats cann
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +37,22 @@ def integer_rows(X: Any, y: Array, rows: Sequence[int], intercept: bool) -> tupl
         out.append([v >> common for v in whole])
         exponents.append(shift - common)
     return out, exponents
+
+
+@dataclass(frozen=True)
+class Face:
+    """Rows that cancel, they say: which, as integers, and a basis of them."""
+
+    at: list[int]
+    rows: Rows
+    exponents: list[int]
+    basis: list[int]
+    pivots: list[int]
+
+    @classmethod
+    def of(cls, X: Any, y: Array, at: list[int], intercept: bool) -> Face:
+        rows, exponents = integer_rows(X, y, at, intercept)
+        return cls(at, rows, exponents, *independent(rows))
 
 
 def _trailing_zeros(values: list[int]) -> int:
@@ -108,11 +125,9 @@ def completed_weights(
     return full
 
 
-def hyperplane_through(
-    rows: Rows, basis: list[int], columns: list[int], near: Sequence[float], bits: int
-) -> list[Fraction]:
+def hyperplane_through(face: Face, near: Sequence[float], bits: int) -> list[Fraction]:
     """Weights orthogonal to all rows, close to `near`: free entries rounded to `bits` bits."""
-    p = len(near)
+    rows, basis, columns, p = face.rows, face.basis, face.pivots, len(near)
     top = max((abs(v) for v in near), default=0.0) or 1.0
     unit = Fraction(2) ** (int(np.frexp(top)[1]) - bits)
     w = [Fraction(0)] * p
@@ -127,13 +142,15 @@ def hyperplane_through(
     return w
 
 
-def decide(rows: Rows) -> tuple[list[Fraction], list[Fraction]]:
+def decide(
+    rows: Rows, tick: Callable[[], None] = lambda: None
+) -> tuple[list[Fraction], list[Fraction]]:
     """A strictly complementary pair for integer rows Z: w with Zw >= 0, c >= 0 with cZ = 0.
 
     For every row exactly one of w.z_i and c_i is positive, so it tells apart what can be
     split off from what cancels. Rational simplex: look for c >= 0 with cZ = 0 and weight 1
     on rows not yet known to cancel; what it finds cancels, and when it finds nothing the
-    multipliers are w.
+    multipliers are w. `tick` is called at every pivot and may raise.
     """
     m, p = len(rows), len(rows[0])
     total = [Fraction(0)] * m
@@ -142,14 +159,14 @@ def decide(rows: Rows) -> tuple[list[Fraction], list[Fraction]]:
         if not any(open_rows):
             return [Fraction(0)] * p, total
         columns = [[*row, int(free)] for row, free in zip(rows, open_rows, strict=True)]
-        solution, multipliers = _phase_one(columns, p + 1)
+        solution, multipliers = _phase_one(columns, p + 1, tick)
         if solution is None:
             return [-v for v in multipliers[:p]], total
         total = [a + b for a, b in zip(total, solution, strict=True)]
 
 
 def _phase_one(
-    columns: list[list[int]], height: int
+    columns: list[list[int]], height: int, tick: Callable[[], None]
 ) -> tuple[list[Fraction] | None, list[Fraction]]:
     """c >= 0 with sum_i c_i columns_i = (0, ..., 0, 1), or multipliers that rule it out.
 
@@ -162,6 +179,7 @@ def _phase_one(
     right = [Fraction(0)] * (height - 1) + [Fraction(1)]
     basis = [m + r for r in range(height)]
     while True:
+        tick()
         artificial = [r for r in range(height) if basis[r] >= m]
         enter = next(
             (
@@ -198,10 +216,9 @@ def _phase_one(
     return None, multipliers
 
 
-def circuit(rows: Rows) -> list[Fraction] | None:
+def circuit(face: Face) -> list[Fraction] | None:
     """Positive weights with which the rows cancel, if they do so in just one way."""
-    basis, columns = independent(rows)
-    if len(basis) != len(rows) - 1:
+    if len(face.basis) != len(face.rows) - 1:
         return None
-    last = next(k for k in range(len(rows)) if k not in set(basis))
-    return completed_weights(rows, basis, columns, {last: Fraction(1)})
+    last = next(k for k in range(len(face.rows)) if k not in set(face.basis))
+    return completed_weights(face.rows, face.basis, face.pivots, {last: Fraction(1)})

@@ -75,6 +75,8 @@ def max_margin(
 ) -> MaxMargin:
     """The hyperplane of largest margin, its bounds within `rtol` of each other.
 
+    After `max_steps` it gives back what it has; `lower` and `upper` say how good that is.
+
     Parameters
     ----------
     fit_intercept : bool, default=True
@@ -97,8 +99,19 @@ def max_margin(
     start = np.array([float(v) for v in certificate.w])  # type: ignore[attr-defined]
     if fit_intercept and not pairs:
         start = np.append(start, float(certificate.b))  # type: ignore[attr-defined]
-    point, corral, steps = _smallest_point(vertices, start, rtol, max_steps)
-    return _result(problem, vertices, point, corral, steps, fit_intercept, pairs)
+    point, smallest, corral, steps = _smallest_point(vertices, start, rtol, max_steps)
+    unit = point / float(np.linalg.norm(point))
+    scores = vertices.scores(unit)
+    if pairs:
+        low = float(scores[vertices.positive].min())
+        high = float(scores[vertices.negative].max())
+        w, b, lower, upper = unit, -(low + high) / 2, (low - high) / 2, smallest / 2
+    else:
+        d = problem.n_features
+        w, b = (unit[:d], float(unit[d])) if fit_intercept else (unit, 0.0)
+        lower, upper = float((scores * problem.y).min()), smallest
+    support = tuple(sorted({i for vertex in corral for i in vertex}))
+    return MaxMargin(w, b, lower, upper, fit_intercept and not pairs, support, steps)
 
 
 @dataclass
@@ -138,22 +151,29 @@ class _Vertices:
 
 def _smallest_point(
     vertices: _Vertices, start: Array, rtol: float, max_steps: int
-) -> tuple[Array, list[tuple[int, ...]], int]:
-    """Wolfe: the point of smallest norm, as a convex combination of a few vertices."""
+) -> tuple[Array, float, list[tuple[int, ...]], int]:
+    """Wolfe: the point that points best, the smallest norm met, the last corral, the steps.
+
+    The norm of every point of the set is a bound from above; the direction of a point is worth
+    what its least vertex says.
+    """
     corral = [vertices.least(start)]
     V = vertices.vector(corral[0])[None]
     weights = np.ones(1)
     point = V[0]
-    best_lower, best = -np.inf, point
-    for step in range(1, max_steps + 1):
+    best_lower, best, smallest = -np.inf, point, np.inf
+    steps = 0
+    while steps < max_steps:
+        steps += 1
         norm = float(np.linalg.norm(point))
         vertex = vertices.least(point)
         new = vertices.vector(vertex)
+        smallest = min(smallest, norm)
         lower = float(point @ new) / norm if norm > 0 else 0.0
         if lower > best_lower:
             best_lower, best = lower, point
         if norm - lower <= rtol / 4 * norm or vertex in corral:
-            return best, corral, step
+            break
         corral, V, weights = [*corral, vertex], np.vstack([V, new]), np.append(weights, 0.0)
         while True:
             affine = _affine_minimum(V)
@@ -168,7 +188,7 @@ def _smallest_point(
             corral = [c for c, k in zip(corral, keep, strict=True) if k]
             V, weights = V[keep], weights[keep] / weights[keep].sum()
         point = weights @ V
-    return best, corral, max_steps
+    return best, smallest, corral, steps
 
 
 def _affine_minimum(V: Array) -> Array:
@@ -177,27 +197,3 @@ def _affine_minimum(V: Array) -> Array:
         return np.ones(1)
     rest, *_ = np.linalg.lstsq((V[1:] - V[0]).T, -V[0], rcond=None)
     return np.append(1.0 - rest.sum(), rest)
-
-
-def _result(
-    problem: Problem,
-    vertices: _Vertices,
-    point: Array,
-    corral: list[tuple[int, ...]],
-    steps: int,
-    intercept: bool,
-    pairs: bool,
-) -> MaxMargin:
-    norm = float(np.linalg.norm(point))
-    unit = point / norm
-    scores = vertices.scores(unit)
-    if pairs:
-        low = float(scores[vertices.positive].min())
-        high = float(scores[vertices.negative].max())
-        w, b, lower, upper = unit, -(low + high) / 2, (low - high) / 2, norm / 2
-    else:
-        d = problem.n_features
-        w, b = (unit[:d], float(unit[d])) if intercept else (unit, 0.0)
-        lower, upper = float((scores * problem.y).min()), norm
-    support = tuple(sorted({i for vertex in corral for i in vertex}))
-    return MaxMargin(w, b, lower, upper, intercept and not pairs, support, steps)

@@ -108,7 +108,6 @@ class _Search:
         self.scale = _powers(top)
         self.working: list[int] = []
         self.program: _Program | None = None
-        self._split = np.empty(0, dtype=np.int64)
         self.stage = "before the first pass"
 
     # ------------------------------------------------------------------ the search
@@ -210,7 +209,6 @@ class _Search:
         if proposed is None:
             return self._by_rationals()
         v, split = proposed
-        self._split = np.array(self.working)[split]
         scores = self._scores(v)
         if split.all():
             wrong = np.flatnonzero(scores <= 0)
@@ -222,56 +220,37 @@ class _Search:
                 wrong = np.flatnonzero(signs <= 0)
             return None if self._add_worst(wrong, scores) else self._by_rationals()
         cancel = [i for i, t in zip(self.working, split, strict=True) if not t]
-        rows, exponents = exact.integer_rows(self.problem.X, self.problem.y, cancel, self.intercept)
-        basis, pivots = exact.independent(rows)
-        return self._with_proof(cancel, rows, exponents, basis, pivots, v)
-
-    def _with_proof(
-        self,
-        cancel: list[int],
-        rows: exact.Rows,
-        exponents: list[int],
-        basis: list[int],
-        pivots: list[int],
-        v: Array,
-        w: list[Fraction] | None = None,
-        weights: list[Fraction] | None = None,
-    ) -> Certificate | None:
-        """`cancel` cancels, they say: overlap if it spans, else a hyperplane through it."""
-        if len(basis) < self.columns and w is None:
-            scores = self._scores(v)
+        face = exact.Face.of(self.problem.X, self.problem.y, cancel, self.intercept)
+        if len(face.basis) < self.columns:
             negative = np.flatnonzero(scores < -1e-9 * np.abs(v).max())
             if negative.size and self._add_worst(negative, scores):
                 return None
-        proof = self._proof(cancel, rows, exponents, basis, pivots, weights)
+        proof = self._proof(face)
         if proof is None:
             return self._by_rationals()
-        witness = self._witness(cancel, rows, exponents) or proof
-        if len(basis) == self.columns:
-            return self._overlapping(proof, witness)
-        if w is None:
-            near = (v * self.scale).tolist()
-            for bits in (4, 10, 24, 53, 120):
-                w = _primitive(exact.hyperplane_through(rows, basis, pivots, near, bits))
-                signs = self._signs(_floats_if_exact(w))
-                if (signs >= 0).all() and (signs[self._split] > 0).all():
-                    break
-            else:
-                wrong = np.flatnonzero(signs < 0)
-                if self._add(wrong[: self._batch()]):
-                    return None
-                return self._by_rationals()
-        else:
-            signs = self._signs(w)
-            if (signs < 0).any():
-                self._add(np.flatnonzero(signs < 0)[: self._batch()])
-                return None
+        if len(face.basis) == self.columns:
+            return self._overlapping(proof, self._witness(face) or proof)
+        near = (v * self.scale).tolist()
+        for bits in (4, 10, 24, 53, 120):  # the fewest that do keep the rationals short
+            w = _primitive(exact.hyperplane_through(face, near, bits))
+            signs = self._signs(_floats_if_exact(w))
+            if (signs >= 0).all() and (signs[np.array(self.working)[split]] > 0).all():
+                return self._on_a_face(face, proof, w, signs)
+        if self._add(np.flatnonzero(signs < 0)[: self._batch()]):
+            return None
+        return self._by_rationals()
+
+    def _on_a_face(
+        self, face: exact.Face, proof: Combination, w: list[Fraction], signs: Array
+    ) -> Certificate | None:
+        """w errs nowhere and the proof's rows lie on it: do they span all that do?"""
         self._check_bits(w)
         on = np.flatnonzero(signs == 0)
         if not checker.spans(self.problem.X, proof.rows, on, self.intercept):
-            if not self._add_outside(cancel, on):
+            if not self._add_outside(face.at, on):
                 return self._by_rationals()
             return None
+        witness = self._witness(face) or proof
         if len(on) == self.problem.n_rows:
             return self._overlapping(proof, witness)
         return self._quasi(w, proof, witness, int((signs > 0).sum()))
@@ -299,10 +278,9 @@ class _Search:
         """Floats cannot see it: decide the working set by rational simplex."""
         self.stage += ", by rational simplex"
         self._check_time()
-        rows, exponents = exact.integer_rows(
-            self.problem.X, self.problem.y, self.working, self.intercept
-        )
-        w, weights = exact.decide(rows)
+        X, y = self.problem.X, self.problem.y
+        rows, _ = exact.integer_rows(X, y, self.working, self.intercept)
+        w, weights = exact.decide(rows, self._check_time)
         self._check_bits([*w, *weights])
         signs = self._signs(w)
         if not any(weights):
@@ -310,85 +288,65 @@ class _Search:
                 return self._separable(w)
             self._add(np.flatnonzero(signs <= 0)[: self._batch()])
             return None
-        place = [k for k, c in enumerate(weights) if c]
-        cancel = [self.working[k] for k in place]
-        part, powers = [rows[k] for k in place], [exponents[k] for k in place]
-        basis, pivots = exact.independent(part)
-        known = [weights[k] for k in place]
-        return self._with_proof(
-            cancel, part, powers, basis, pivots, np.zeros(self.columns), w, known
-        )
+        cancel = [i for i, c in zip(self.working, weights, strict=True) if c]
+        face = exact.Face.of(X, y, cancel, self.intercept)
+        proof = _combination(face, [c for c in weights if c])
+        if len(face.basis) == self.columns:
+            return self._overlapping(proof, self._witness(face) or proof)
+        if (signs < 0).any():
+            self._add(np.flatnonzero(signs < 0)[: self._batch()])
+            return None
+        return self._on_a_face(face, proof, w, signs)
 
     # ------------------------------------------------------------------ the proofs
 
-    def _proof(
-        self,
-        cancel: list[int],
-        rows: exact.Rows,
-        exponents: list[int],
-        basis: list[int],
-        pivots: list[int],
-        weights: list[Fraction] | None,
-    ) -> Combination | None:
-        """Positive weights on a basis and at most as many others [Steinitz], exactly."""
-        full = weights
-        if full is None and not basis:  # rows of zeros cancel by themselves
-            full = [Fraction(1)] + [Fraction(0)] * (len(cancel) - 1)
-        if full is None:
-            Z = self._scaled_rows(cancel)
-            found = linprog(
-                np.ones(len(cancel)),
-                A_eq=Z.T,
-                b_eq=-Z[basis].sum(axis=0),
-                bounds=(0, None),
-                method="highs-ds",
-            )
-            if found.status != 0:
-                return None
-            factor, chosen = self._row_factors(cancel, exponents), set(basis)
-            others = {
-                k: Fraction(float(c)) * factor[k]
-                for k, c in enumerate(found.x)
-                if c > 1e-12 and k not in chosen
-            }
-            full = exact.completed_weights(rows, basis, pivots, others)
+    def _proof(self, face: exact.Face) -> Combination | None:
+        """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
+        if not face.basis:  # rows of zeros cancel by themselves
+            return _combination(face, [Fraction(1)] + [Fraction(0)] * (len(face.at) - 1))
+        Z = self._scaled_rows(face.at)
+        target = -Z[face.basis].sum(axis=0)
+        found = _vertex(np.ones(len(Z)), Z.T, target)
+        if found is None:
+            return None
+        factor, chosen = self._row_factors(face), set(face.basis)
+        others = {
+            k: Fraction(float(c)) * factor[k]
+            for k, c in enumerate(found)
+            if c > 1e-12 and k not in chosen
+        }
+        full = exact.completed_weights(face.rows, face.basis, face.pivots, others)
         if full is None:
             return None
         self._check_bits(full)
-        return _combination(cancel, full, exponents)
+        return _combination(face, full)
 
-    def _row_factors(self, rows: list[int], exponents: list[int]) -> list[Fraction]:
+    def _row_factors(self, face: exact.Face) -> list[Fraction]:
         """scaled float row = integer row * factor (column scaling aside)."""
-        part = self.problem.X[rows]
+        part = self.problem.X[face.at]
         Z = part.toarray() if sp.issparse(part) else np.asarray(part)
         Z = Z.astype(np.float64)
         if self.intercept:
             Z = np.hstack([Z, np.ones((len(Z), 1))])
         power = _powers(np.abs(Z * self.scale).max(axis=1))
-        return [Fraction(p) / Fraction(2) ** e for p, e in zip(power, exponents, strict=True)]
+        return [Fraction(p) / Fraction(2) ** e for p, e in zip(power, face.exponents, strict=True)]
 
-    def _witness(
-        self, cancel: list[int], rows: exact.Rows, exponents: list[int]
-    ) -> Combination | None:
+    def _witness(self, face: exact.Face) -> Combination | None:
         """A smallest cancelling set: a vertex of the weights that cancel and sum to 1."""
-        Z = self._scaled_rows(cancel)
-        found = linprog(
-            np.arange(1.0, len(cancel) + 1),
-            A_eq=np.vstack([Z.T, np.ones(len(cancel))]),
-            b_eq=np.append(np.zeros(self.columns), 1.0),
-            bounds=(0, None),
-            method="highs-ds",
+        Z = self._scaled_rows(face.at)
+        ones = np.ones(len(Z))
+        target = np.append(np.zeros(self.columns), 1.0)
+        found = _vertex(np.arange(1.0, len(Z) + 1), np.vstack([Z.T, ones]), target)
+        if found is None:
+            return None
+        small = exact.Face.of(
+            self.problem.X,
+            self.problem.y,
+            [i for i, c in zip(face.at, found, strict=True) if c > 1e-9],
+            self.intercept,
         )
-        if found.status != 0:
-            return None
-        place = [k for k, c in enumerate(found.x) if c > 1e-9]
-        part = [rows[k] for k in place]
-        if not part:
-            return None
-        weights = exact.circuit(part)
-        if weights is None:
-            return None
-        return _combination([cancel[k] for k in place], weights, [exponents[k] for k in place])
+        weights = exact.circuit(small)
+        return None if weights is None else _combination(small, weights)
 
     # ------------------------------------------------------------------ the verdicts
 
@@ -499,12 +457,16 @@ class _Program:
         return values[: self.columns], values[self.columns :] > 0.5
 
 
-def _combination(
-    rows: Sequence[int], weights: Sequence[Fraction], exponents: Sequence[int]
-) -> Combination:
+def _vertex(cost: Array, A: Array, b: Array) -> Array | None:
+    """A vertex of {c >= 0 : A c = b} with small cost, in floats."""
+    found = linprog(cost, A_eq=A, b_eq=b, bounds=(0, None), method="highs-ds")
+    return np.asarray(found.x) if found.status == 0 else None
+
+
+def _combination(face: exact.Face, weights: Sequence[Fraction]) -> Combination:
     """Positive weights of the z_i as coprime integers, in the order of the rows."""
-    true = exact.unscaled(weights, exponents)
-    pairs = sorted((i, c) for i, c in zip(rows, true, strict=True) if c)
+    true = exact.unscaled(weights, face.exponents)
+    pairs = sorted((i, c) for i, c in zip(face.at, true, strict=True) if c)
     return Combination(tuple(i for i, _ in pairs), tuple(_primitive([c for _, c in pairs])))
 
 

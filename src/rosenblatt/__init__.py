@@ -22,6 +22,7 @@ _PUBLIC = {
     "Problem": "rosenblatt.data.problem",
     "separability": "rosenblatt.prove.separability",
     "max_margin": "rosenblatt.prove.margin",
+    "separability_table": "rosenblatt.prove.multiclass",
     "RosenblattError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
 }
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "max_margin",
     "separability",
+    "separability_table",
 ]
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
     from rosenblatt.prove.margin import max_margin
+    from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.separability import separability
 
 

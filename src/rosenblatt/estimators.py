@@ -47,6 +47,7 @@ def _has_one_hyperplane(estimator: Any) -> bool:
     return bool(estimator.keep != "vote")
 
 
+# scikit-learn has no type hints, hence the `type: ignore`s in this file
 class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron of all five lectures; a drop-in for scikit-learn's.
 

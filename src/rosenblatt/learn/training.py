@@ -307,6 +307,10 @@ class _Run:
             return self.run.keeper.best_w.reshape(self.state.w.shape), self.run.keeper.best_b
         return self.state.kept(self.keep)
 
+    def _copied(self) -> tuple[Array, Array]:
+        w, b = self.kept()
+        return w.copy(), b.copy()
+
     def progress(self, score: float | None) -> Progress:
         last = self.tapes[-1]
         return Progress(
@@ -317,7 +321,7 @@ class _Run:
             float(last.norm[-1]),
             score,
             self.seconds,
-            lambda: tuple(a.copy() for a in self.kept()),  # type: ignore[arg-type,return-value]
+            self._copied,
         )
 
     def trace(self, reason: StopReason, scores: Array | None, kept_pass: int) -> Trace:

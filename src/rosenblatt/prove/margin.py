@@ -14,7 +14,9 @@ norm, and the hyperplane it points along has at least the smallest p.v / ||p|| f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import RosenblattError
-from rosenblatt.prove.certificate import Certificate
+from rosenblatt.prove.certificate import Certificate, Separable
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -91,14 +93,14 @@ def max_margin(
     (array([1., 0.]), -1.0, 1.0, 1.0)
     """
     certificate = separability(X, y, fit_intercept=fit_intercept)
-    if certificate.verdict != "separable":
+    if not isinstance(certificate, Separable):
         raise NotSeparable(certificate)
     problem = Problem.of(X, y)
     pairs = fit_intercept and not augmented
     vertices = _Vertices(problem, fit_intercept, pairs)
-    start = np.array([float(v) for v in certificate.w])  # type: ignore[attr-defined]
-    if fit_intercept and not pairs:
-        start = np.append(start, float(certificate.b))  # type: ignore[attr-defined]
+    start = _direction(
+        [*certificate.w, certificate.b] if fit_intercept and not pairs else certificate.w
+    )
     point, smallest, corral, steps = _smallest_point(vertices, start, rtol, max_steps)
     unit = point / float(np.linalg.norm(point))
     scores = vertices.scores(unit)
@@ -112,6 +114,12 @@ def max_margin(
         lower, upper = float((scores * problem.y).min()), smallest
     support = tuple(sorted({i for vertex in corral for i in vertex}))
     return MaxMargin(w, b, lower, upper, fit_intercept and not pairs, support, steps)
+
+
+def _direction(w: Sequence[float | Fraction]) -> Array:
+    """The same direction in floats, whatever the size of the numbers."""
+    top = max((abs(Fraction(v)) for v in w), default=Fraction(0)) or Fraction(1)
+    return np.array([float(Fraction(v) / top) for v in w])
 
 
 @dataclass

@@ -121,6 +121,7 @@ class Record:
         lines = []
         for k, u in enumerate(self):
             if k == most:
+                lines.append(["..."] * len(header))
                 break
             w, b = (" ".join(f"{v:.4g}" for v in np.ravel(a)[:6]) for a in (u.w, u.b))
             w += " ..." if u.w.size > 6 else ""

@@ -67,7 +67,7 @@ def test_every_public_name_is_there():
         assert getattr(rosenblatt, name) is not None
     assert rosenblatt.Perceptron.__module__ == "rosenblatt.estimators"
     with pytest.raises(AttributeError, match="module 'rosenblatt' has no attribute 'perceptron'"):
-        rosenblatt.perceptron  # noqa: B018
+        rosenblatt.perceptron  # noqa: B018 (the access is the test)
 
 
 def test_the_version_is_one_and_the_command_says_it():

@@ -179,13 +179,15 @@ class _Search:
 
     def _scaled_rows(self, rows: Any) -> Array:
         """z_i with scaled columns, as floats; each row scaled by a power of two as well."""
+        Z = self._with_scaled_columns(rows)
+        return np.asarray(Z * _powers(np.abs(Z).max(axis=1))[:, None])
+
+    def _with_scaled_columns(self, rows: Any) -> Array:
         part = self.problem.X[rows]
-        Z = part.toarray() if sp.issparse(part) else np.asarray(part)
-        Z = Z.astype(np.float64)
+        Z = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
         if self.intercept:
             Z = np.hstack([Z, np.ones((len(Z), 1))])
-        Z = Z * self.scale * self.problem.y[rows][:, None]
-        return np.asarray(Z * _powers(np.abs(Z).max(axis=1))[:, None])
+        return np.asarray(Z * self.scale * self.problem.y[rows][:, None])
 
     def _scores(self, v: Array) -> Array:
         """y_i (w.x_i + b) in floats for all rows, v being the weights of scaled columns."""
@@ -323,12 +325,7 @@ class _Search:
 
     def _row_factors(self, face: exact.Face) -> list[Fraction]:
         """scaled float row = integer row * factor (column scaling aside)."""
-        part = self.problem.X[face.at]
-        Z = part.toarray() if sp.issparse(part) else np.asarray(part)
-        Z = Z.astype(np.float64)
-        if self.intercept:
-            Z = np.hstack([Z, np.ones((len(Z), 1))])
-        power = _powers(np.abs(Z * self.scale).max(axis=1))
+        power = _powers(np.abs(self._with_scaled_columns(face.at)).max(axis=1))
         return [Fraction(p) / Fraction(2) ** e for p, e in zip(power, face.exponents, strict=True)]
 
     def _witness(self, face: exact.Face) -> Combination | None:
@@ -416,7 +413,7 @@ class _Program:
 
     def __init__(self, columns: int) -> None:
         self.columns, self.n_rows = columns, 0
-        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no hints
         self.model.setOptionValue("output_flag", False)
         self.model.setOptionValue("solver", "simplex")
         self.model.changeObjectiveSense(highspy.ObjSense.kMaximize)

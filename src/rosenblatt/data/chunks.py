@@ -1,0 +1,232 @@
+"""Rows: labelled rows read a part at a time, as often as asked, whatever holds them.
+
+An array, a CSR matrix, a memory map and a frame are one block in memory (or mapped into it); a
+re-iterable of (X, y) chunks is read anew each time, and must be the same each time.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.problem import Matrix, Problem, as_labels, as_matrix, encode, sorted_classes
+from rosenblatt.errors import DataError, LabelError
+
+PART = 1 << 22  # numbers looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows in a row: `X` and `y` (-1 and +1), the first of them being row `start`."""
+
+    start: int
+    X: Matrix
+    y: npt.NDArray[np.integer[Any]]
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Rows of two classes, in memory or not.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    classes : the two labels as the user writes them; the second is +1
+    feature_names : names of the columns if X is a frame, else None
+    """
+
+    n_rows: int
+    n_features: int
+    classes: npt.NDArray[Any]
+    feature_names: tuple[str, ...] | None = None
+
+    def parts(self) -> Iterator[Part]:
+        """All rows in order, a few million numbers at a time."""
+        raise NotImplementedError
+
+    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
+        """These rows, in this order, as one part."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InMemory(Rows):
+    """One block of rows, in memory or mapped into it. Parts are views of it."""
+
+    problem: Problem
+
+    def parts(self) -> Iterator[Part]:
+        X, y = self.problem.X, self.problem.y
+        n, d = X.shape
+        step = max(1, n * PART // max(X.nnz, 1)) if sp.issparse(X) else max(1, PART // d)
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            yield Part(start, X if stop - start == n else X[start:stop], y[start:stop])
+
+    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
+        at = np.asarray(rows, dtype=np.int64)
+        return Part(-1, self.problem.X[at], self.problem.y[at])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chunked(Rows):
+    """A re-iterable of (X, y) chunks. Each reading is compared with the first by checksums."""
+
+    source: Any
+    checksums: tuple[int, ...]
+
+    @classmethod
+    def of(cls, source: Any) -> Chunked:
+        """Read all chunks once: how many rows, which classes, are they numbers."""
+        if isinstance(source, Iterator):
+            raise DataError(
+                "X is an iterator, which can be read only once. Give something that can be read "
+                "again: a list of (X, y) chunks, an object with __iter__, or a function that opens "
+                "the chunks anew."
+            )
+        n, d, found, sums, names = 0, None, [], [], None
+        for X, y in _opened(source):
+            names = names or frame_names(X)
+            A, labels = _checked(X, y, n)
+            d = A.shape[1] if d is None else d
+            if A.shape[1] != d:
+                raise DataError(
+                    f"the chunk that starts at row {n} has {A.shape[1]} features, those before it "
+                    f"{d}. Give chunks of one table."
+                )
+            found.append(sorted_classes(labels))
+            sums.append(_checksum(A, labels))
+            n += A.shape[0]
+        if d is None:
+            raise DataError("there are no chunks with rows in X. Give at least one (X, y) pair.")
+        classes = sorted_classes(np.concatenate(found))
+        return cls(
+            feature_names=names,
+            source=source,
+            n_rows=n,
+            n_features=d,
+            classes=two_classes(classes),
+            checksums=tuple(sums),
+        )
+
+    def parts(self) -> Iterator[Part]:
+        start, count = 0, 0
+        for k, (X, y) in enumerate(_opened(self.source)):
+            A, labels = _checked(X, y, start)
+            if k >= len(self.checksums) or _checksum(A, labels) != self.checksums[k]:
+                raise DataError(
+                    f"chunk {k} (from row {start}) is not what it was at the first reading. Give "
+                    "chunks that are the same every time they are read."
+                )
+            yield Part(start, A, encode(labels, self.classes))
+            start, count = start + A.shape[0], k + 1
+        if count != len(self.checksums):
+            raise DataError(
+                f"{count} chunks came, {len(self.checksums)} at the first reading. Give chunks "
+                "that are the same every time they are read."
+            )
+
+    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
+        at = np.asarray(rows, dtype=np.int64)
+        order = np.argsort(at, kind="stable")
+        found_X, found_y, place = [], [], at[order]
+        for part in self.parts():
+            low, high = np.searchsorted(place, [part.start, part.start + len(part)])
+            if high > low:
+                inside = place[low:high] - part.start
+                found_X.append(part.X[inside])
+                found_y.append(part.y[inside])
+        back = np.argsort(order, kind="stable")
+        if not found_X:
+            return Part(-1, np.zeros((0, self.n_features)), np.zeros(0, dtype=np.int8))
+        if all(sp.issparse(X) for X in found_X):
+            X = sp.vstack(found_X, format="csr")
+        else:
+            X = np.vstack([X.toarray() if sp.issparse(X) else X for X in found_X])
+        return Part(-1, X[back], np.concatenate(found_y)[back])
+
+
+def as_rows(X: Any, y: Any = None) -> Rows:
+    """Rows from arrays, a CSR matrix, a frame, or (with y left out) chunks of (X, y).
+
+    >>> as_rows([[1, 2], [3, 4]], ["ham", "spam"]).n_rows
+    2
+    >>> as_rows([([[1, 2]], [0]), ([[3, 4], [5, 6]], [1, 1])]).n_rows
+    3
+    """
+    if isinstance(X, Rows):
+        return X
+    if y is None and _is_chunks(X):
+        return Chunked.of(X)
+    problem = Problem.of(X, y)
+    return InMemory(
+        n_rows=problem.n_rows,
+        n_features=problem.n_features,
+        classes=two_classes(problem.classes),
+        feature_names=frame_names(X),
+        problem=problem,
+    )
+
+
+def two_classes(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The classes, if there are two."""
+    if len(classes) != 2:
+        raise LabelError(
+            f"separability is a question about two classes, got {len(classes)}: "
+            f"{classes[:5].tolist()}. Pick two, or one against the rest."
+        )
+    return classes
+
+
+def frame_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a pandas or polars frame."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return tuple(str(c) for c in X.columns)
+    return None
+
+
+def _is_chunks(X: Any) -> bool:
+    if callable(X):
+        return True
+    if hasattr(X, "shape") or hasattr(X, "__array__") or sp.issparse(X) or isinstance(X, str):
+        return False
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(isinstance(c, tuple) and len(c) == 2 for c in X)
+    return isinstance(X, Iterable)
+
+
+def _opened(source: Any) -> Iterator[tuple[Any, Any]]:
+    """(X, y) of every chunk that has rows."""
+    for k, chunk in enumerate(source() if callable(source) else source):
+        if not isinstance(chunk, (tuple, list)) or len(chunk) != 2:
+            raise DataError(
+                f"chunk {k} is a {type(chunk).__name__}, not a pair (X, y). Give pairs of rows and "
+                "labels."
+            )
+        if getattr(chunk[0], "shape", (1,))[0]:
+            yield chunk[0], chunk[1]
+
+
+def _checked(X: Any, y: Any, start: int) -> tuple[Matrix, npt.NDArray[Any]]:
+    try:
+        A = as_matrix(X)
+        return A, as_labels(y, A.shape[0])
+    except DataError as e:
+        raise type(e)(f"in the chunk that starts at row {start}: {e}") from e
+
+
+def _checksum(A: Matrix, labels: npt.NDArray[Any]) -> int:
+    pieces = (A.data, A.indices, A.indptr) if sp.issparse(A) else (A,)
+    total = zlib.crc32(repr((A.shape, str(A.dtype))).encode())
+    for piece in pieces:
+        total = zlib.crc32(np.ascontiguousarray(piece).data.cast("B"), total)
+    return zlib.crc32("\0".join(map(str, labels.tolist())).encode(), total)

@@ -1,0 +1,72 @@
+"""Rows read in parts: the same rows, whatever holds them; chunks must stay what they were."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt.data.chunks import as_rows
+from rosenblatt.errors import DataError, LabelError
+
+
+def joined(rows):
+    parts = list(rows.parts())
+    X = np.vstack([p.X.toarray() if sp.issparse(p.X) else p.X for p in parts])
+    return X, np.concatenate([p.y for p in parts]), [p.start for p in parts]
+
+
+@given(
+    cuts=st.lists(st.integers(0, 12), max_size=4),
+    sparse=st.booleans(),
+    at=st.lists(st.integers(0, 11)),
+)
+def test_chunks_are_the_rows_they_were_cut_from(cuts, sparse, at):
+    X, y = np.arange(36.0).reshape(12, 3) % 7, np.arange(12) % 2
+    ends = [0, *sorted(cuts), 12]
+    pieces = [(X[a:b], y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    if sparse:
+        pieces = [(sp.csr_array(part), labels) for part, labels in pieces]
+    whole, chunked = as_rows(X, y), as_rows(pieces)
+    assert chunked.n_rows == whole.n_rows
+    assert chunked.n_features == whole.n_features
+    for a, b in zip(joined(whole)[:2], joined(chunked)[:2], strict=True):
+        assert np.array_equal(a, b)
+    a, b = whole.take(at), chunked.take(at)
+    assert np.array_equal(a.X, b.X.toarray() if sp.issparse(b.X) else b.X)
+    assert np.array_equal(a.y, b.y)
+
+
+class Changing:
+    def __init__(self):
+        self.reading = 0
+
+    def __iter__(self):
+        self.reading += 1
+        yield np.array([[1.0], [self.reading]]), [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (iter([([[1.0]], [0])]), "only once"),
+        ([([[1.0]], [0]), ([[1.0, 2.0]], [1])], "has 2 features"),
+        (lambda: iter(()), "no chunks"),
+        (lambda: [np.zeros((2, 2))], "not a pair"),
+        ([([[1.0]], [0]), ([[np.nan]], [1])], "starts at row 1"),
+    ],
+)
+def test_what_cannot_be_read_again_is_refused(source, message):
+    with pytest.raises(DataError, match=message):
+        as_rows(source)
+
+
+def test_two_classes_over_all_chunks():
+    with pytest.raises(LabelError, match="two classes, got 3"):
+        as_rows([([[1.0]], [0]), ([[1.0]], [1]), ([[1.0]], [2])])
+
+
+def test_chunks_that_change_are_noticed():
+    rows = as_rows(Changing())
+    with pytest.raises(DataError, match="not what it was"):
+        list(rows.parts())

@@ -1,5 +1,7 @@
 """Rows read in parts: the same rows, whatever holds them; chunks must stay what they were."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -24,7 +26,7 @@ def joined(rows):
 def test_chunks_are_the_rows_they_were_cut_from(cuts, sparse, at):
     X, y = np.arange(36.0).reshape(12, 3) % 7, np.arange(12) % 2
     ends = [0, *sorted(cuts), 12]
-    pieces = [(X[a:b], y[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    pieces = [(X[a:b], y[a:b]) for a, b in pairwise(ends)]
     if sparse:
         pieces = [(sp.csr_array(part), labels) for part, labels in pieces]
     whole, chunked = as_rows(X, y), as_rows(pieces)

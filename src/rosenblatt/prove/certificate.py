@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.problem import Problem
+from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.errors import DataError
 from rosenblatt.prove import verify as checker
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
 FORMAT = "rosenblatt-certificate-1"
+DIGESTED = 1 << 16  # numbers digested at once
 
 
 @dataclass(frozen=True)
@@ -81,33 +82,31 @@ class Certificate:
         """Digest of everything the certificate says."""
         return _digest_of(_plain(self))
 
-    def verify(self, X: Any, y: Any, digest: str | None = None) -> Verification:
+    def verify(self, X: Any, y: Any = None, digest: str | None = None) -> Verification:
         """Check integrity and truth against the raw data, exactly.
 
         `digest` is the one written beside the certificate, if it came from a file.
         """
-        problem = Problem.of(X, y)
+        rows = as_rows(X, y)
         problems = []
         if digest is not None and digest != self.digest:
             problems.append("the certificate was altered: its digest does not fit")
-        if self.data != data_digest(problem):
+        if self.data != data_digest(rows):
             problems.append("these are not the data it was made for: their digest differs")
         integrity = not problems
-        truth = self._untrue(problem)
+        truth = self._untrue(rows)
         return Verification(integrity, not truth, (*problems, *truth))
 
-    def _untrue(self, problem: Problem) -> list[str]:
+    def _untrue(self, rows: Rows) -> list[str]:
         """What is not true, in words."""
-        if problem.n_features != self.n_features or problem.n_rows != self.n_rows:
+        if rows.n_features != self.n_features or rows.n_rows != self.n_rows:
             return [
                 f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
-                f"{problem.n_rows} x {problem.n_features}"
+                f"{rows.n_rows} x {rows.n_features}"
             ]
-        if len(problem.classes) != 2:
-            return [f"it speaks of two classes, these rows have {len(problem.classes)}"]
-        return self._false(problem)
+        return self._false(rows)
 
-    def _false(self, problem: Problem) -> list[str]:
+    def _false(self, rows: Rows) -> list[str]:
         raise NotImplementedError
 
     def to_json(self) -> str:
@@ -145,10 +144,10 @@ class Separable(Certificate):
     margin: float
     margin_bound: float
 
-    def _false(self, problem: Problem) -> list[str]:
-        if len(self.w) != problem.n_features:
-            return [f"w has {len(self.w)} entries for {problem.n_features} features"]
-        found = checker.signs(problem.X, problem.y, self.w, self.b, self.fit_intercept)
+    def _false(self, rows: Rows) -> list[str]:
+        if len(self.w) != rows.n_features:
+            return [f"w has {len(self.w)} entries for {rows.n_features} features"]
+        found = checker.signs(rows, self.w, self.b, self.fit_intercept)
         wrong = np.flatnonzero(found <= 0)
         if wrong.size:
             return [f"{wrong.size} rows are not strictly on their side, the first is {wrong[0]}"]
@@ -177,16 +176,13 @@ class Overlapping(Certificate):
     proof: Combination
     witness: Combination
 
-    def _false(self, problem: Problem) -> list[str]:
+    def _false(self, rows: Rows) -> list[str]:
         said = []
         for name, part in (("proof", self.proof), ("witness", self.witness)):
-            if not checker.cancels(
-                problem.X, problem.y, part.rows, part.weights, self.fit_intercept
-            ):
+            if not checker.cancels(rows, part.rows, part.weights, self.fit_intercept):
                 said.append(f"the weights of the {name} do not cancel, or are not positive")
-        if not said and not checker.spans(
-            problem.X, self.proof.rows, np.arange(problem.n_rows), self.fit_intercept
-        ):
+        everything = np.ones(rows.n_rows, dtype=bool)
+        if not said and not checker.spans(rows, self.proof.rows, everything, self.fit_intercept):
             said.append("the rows of the proof do not span all rows")
         return said
 
@@ -214,30 +210,29 @@ class QuasiSeparable(Certificate):
     witness: Combination
     n_split: int  # rows strictly on their side
 
-    def _false(self, problem: Problem) -> list[str]:
-        X, y, intercept = problem.X, problem.y, self.fit_intercept
-        if len(self.w) != problem.n_features:
-            return [f"w has {len(self.w)} entries for {problem.n_features} features"]
-        found = checker.signs(X, y, self.w, self.b, intercept)
+    def _false(self, rows: Rows) -> list[str]:
+        intercept = self.fit_intercept
+        if len(self.w) != rows.n_features:
+            return [f"w has {len(self.w)} entries for {rows.n_features} features"]
+        found = checker.signs(rows, self.w, self.b, intercept)
         said = []
         if (found < 0).any():
             said.append(f"{(found < 0).sum()} rows are on the wrong side")
         if (found > 0).sum() != self.n_split or self.n_split == 0:
             said.append(f"{(found > 0).sum()} rows are split off, not {self.n_split}")
-        on = np.flatnonzero(found == 0)
+        on = found == 0
         for name, part in (("proof", self.proof), ("witness", self.witness)):
-            if not checker.cancels(X, y, part.rows, part.weights, intercept):
+            if not checker.cancels(rows, part.rows, part.weights, intercept):
                 said.append(f"the weights of the {name} do not cancel, or are not positive")
-            elif not set(part.rows) <= set(on.tolist()):
+            elif not on[list(part.rows)].all():
                 said.append(f"rows of the {name} do not lie on the hyperplane")
-        if not said and not checker.spans(X, self.proof.rows, on, intercept):
+        if not said and not checker.spans(rows, self.proof.rows, on, intercept):
             said.append("the rows of the proof do not span the rows on the hyperplane")
         return said
 
-    def split_rows(self, X: Any, y: Any) -> Array:
+    def split_rows(self, X: Any, y: Any = None) -> Array:
         """The rows strictly on their side."""
-        problem = Problem.of(X, y)
-        found = checker.signs(problem.X, problem.y, self.w, self.b, self.fit_intercept)
+        found = checker.signs(as_rows(X, y), self.w, self.b, self.fit_intercept)
         return np.flatnonzero(found > 0)
 
     def explain(self, feature_names: Any = None) -> str:
@@ -327,36 +322,48 @@ def _digest_of(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def data_digest(problem: Problem) -> str:
-    """SHA-256 of the rows and labels, the same for dense and CSR, float32 and float64.
+def data_digest(rows: Rows) -> str:
+    """SHA-256 of the numbers and labels, whatever holds them.
 
-    Row by row: how many entries are not zero, these entries as float64, and their columns
+    The same for dense and CSR, float32 and float64, any order in memory and any chunks: four
+    streams are digested apart, each row by row, and then their digests together. They are the
+    labels, how many entries of a row are not zero, these entries as float64, and their columns
     unless none is missing.
     """
-    X, digest = problem.X, hashlib.sha256()
-    n, d = X.shape
-    digest.update(np.array([n, d], dtype="<i8").tobytes())
-    digest.update(problem.y.astype(np.int8).tobytes())
-    step = max(1, (1 << 22) // d)  # the same pieces for dense and CSR
-    for start in range(0, n, step):
-        part = X[start : start + step]
-        if sp.issparse(part):
-            keep = part.data != 0
-            row = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))[keep]
-            column, values = part.indices[keep], part.data[keep]
-        else:
-            full = bool(np.all(part != 0))
-            if full:
-                digest.update(np.full(len(part), d, dtype="<i8").tobytes())
-                digest.update(np.ascontiguousarray(part, dtype="<f8").data)
-                continue
-            row, column = np.nonzero(part)
-            values = part[row, column]
-        counts = np.bincount(row, minlength=part.shape[0]).astype("<i8")
-        digest.update(counts.tobytes())
-        digest.update(values.astype("<f8").tobytes())
-        digest.update(column[counts[row] < d].astype("<i8").tobytes())
-    return digest.hexdigest()
+    labels, counts, values, columns = streams = [hashlib.sha256() for _ in range(4)]
+    d = rows.n_features
+    for part in rows.parts():
+        labels.update(part.y.astype(np.int8).tobytes())
+        n, size = part.X.shape[0], part.X.nnz if sp.issparse(part.X) else part.X.size
+        step = max(1, n * DIGESTED // max(size, 1))
+        for low in range(0, n, step):
+            count, value, column = _entries(part.X[low : low + step], d)
+            counts.update(count.astype("<i8").data)
+            values.update(np.ascontiguousarray(value, dtype="<f8").data)
+            columns.update(column.astype("<i8").data)
+    whole = hashlib.sha256(np.array([rows.n_rows, d], dtype="<i8").tobytes())
+    for stream in streams:
+        whole.update(stream.digest())
+    return whole.hexdigest()
+
+
+def _entries(X: Any, d: int) -> tuple[Array, Array, Array]:
+    """Entries other than 0: how many in each row, their values, columns of rows with gaps."""
+    n = X.shape[0]
+    if sp.issparse(X):
+        count, value, column = np.diff(X.indptr), X.data, X.indices
+        keep = value != 0
+        if not keep.all():
+            row = np.repeat(np.arange(n), count)
+            count = np.bincount(row[keep], minlength=n)
+            value, column = value[keep], column[keep]
+    else:
+        there = X != 0
+        if there.all():
+            return np.full(n, d), X, np.empty(0, dtype=np.int64)
+        count, value = there.sum(axis=1), X[there]
+        column = np.flatnonzero(there) % d
+    return count, value, column[np.repeat(count < d, count)]
 
 
 def _largest_weights(w: tuple[Number, ...], names: Any) -> str:

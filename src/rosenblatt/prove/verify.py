@@ -21,108 +21,117 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz_mat
 
+from rosenblatt.data.chunks import Rows
+
 Number = float | Fraction
 Array = npt.NDArray[Any]
 UNIT = 2.0**-53
 TINY = 2.0**-1074
 PRIME = 2_147_483_629  # below 2^31, so that products of two residues fit in int64
-CHUNK = 1 << 22  # numbers looked at together
+BLOCK = 1 << 17  # numbers looked at together
 
 
-def signs(
-    X: Any, y: Array, w: Sequence[Number], b: Number, intercept: bool
-) -> npt.NDArray[np.int8]:
-    """The exact sign of y_i (w.x_i + b) for every row.
+def signs(rows: Rows, w: Sequence[Number], b: Number, intercept: bool) -> npt.NDArray[np.int8]:
+    """The exact sign of y_i (w.x_i + b) for every row; without `intercept`, of y_i w.x_i.
 
-    >>> signs(np.array([[0.1], [0.3]]), np.array([1, 1]), [3.0], -0.3, True)
-    array([1, 1], dtype=int8)
-    >>> signs(np.array([[0.5]]), np.array([-1]), [2.0], -1.0, True)
-    array([0], dtype=int8)
+    >>> from rosenblatt.data.chunks import as_rows
+    >>> signs(as_rows([[0.1], [0.3]], [1, -1]), [3.0], -0.3, True)
+    array([ 1, -1], dtype=int8)
+    >>> signs(as_rows([[0.5], [1.0]], [-1, 1]), [2.0], -1.0, True)
+    array([0, 1], dtype=int8)
     """
     weights = [*w, b] if intercept else list(w)
     exact, near = _whole(weights), np.array([_nearest(v) for v in weights])
     rounded = any(
         not np.isfinite(f) or Fraction(f) != v for f, v in zip(near, weights, strict=True)
     )
-    out = np.empty(len(y), dtype=np.int8)
-    for start, part in _chunks(X, intercept):
+    out = np.empty(rows.n_rows, dtype=np.int8)
+    for start, block, y in _blocks(rows):
+        part = _with_ones(block) if intercept else block
         scores, bound = _float_scores(part, near, rounded)
         sure = np.isfinite(scores) & np.isfinite(bound) & (np.abs(scores) > bound)
         found = np.sign(np.where(sure, scores, 0.0)).astype(np.int8)
         for k in np.flatnonzero(~sure).tolist():
             total = _dot(_integers(_row(part, k)), exact)
             found[k] = (total > 0) - (total < 0)
-        out[start : start + len(found)] = found
-    return out * y.astype(np.int8)
+        out[start : start + len(found)] = found * y
+    return out
 
 
-def cancels(
-    X: Any, y: Array, rows: Sequence[int], weights: Sequence[Number], intercept: bool
-) -> bool:
-    """Whether the weights are positive, one per row, and sum_i weight_i z_i = 0 exactly."""
-    if len(rows) != len(weights) or len(set(rows)) != len(rows) or not rows:
+def cancels(rows: Rows, at: Sequence[int], weights: Sequence[Number], intercept: bool) -> bool:
+    """Whether the weights are positive, one per row `at`, and sum_i weight_i z_i = 0 exactly."""
+    if len(at) != len(weights) or len(set(at)) != len(at) or not at:
         return False
-    if any(not isinstance(i, int) or not 0 <= i < len(y) for i in rows):
+    if any(not isinstance(i, int) or not 0 <= i < rows.n_rows for i in at):
         return False
     if any(c <= 0 for c in weights):
         return False
     sums: dict[int, Fraction] = {}
-    for i, c in zip(rows, _whole(weights), strict=True):
-        sign = int(y[i])
-        for j, (m, e) in _integers(_row_of(X, i, intercept)).items():
+    chosen, y = _chosen(rows, at, intercept)
+    for row, sign, c in zip(chosen, y, _whole(weights), strict=True):
+        for j, (m, e) in row.items():
             value = Fraction(sign * c * m) * Fraction(2) ** e
             sums[j] = sums.get(j, Fraction(0)) + value
     return not any(sums.values())
 
 
-def spans(X: Any, rows: Sequence[int], among: Array, intercept: bool) -> bool:
-    """Whether the rows (x_i, 1) for i in `rows` span all (x_i, 1) for i in `among`.
+def spans(rows: Rows, at: Sequence[int], among: npt.NDArray[np.bool_], intercept: bool) -> bool:
+    """Whether the rows (x_i, 1) for i in `at` span all (x_i, 1) with among[i].
 
-    The rank of `rows` is at least their rank modulo a prime. If that is the number of
+    The rank of `at` is at least their rank modulo a prime. If that is the number of
     columns, they span everything. Otherwise as many independent vectors as columns are
     missing must be orthogonal to every row, exactly.
     """
-    columns = X.shape[1] + int(intercept)
-    chosen = [_integers(_row_of(X, i, intercept)) for i in rows]
+    columns = rows.n_features + int(intercept)
+    chosen, _ = _chosen(rows, at, intercept)
     rank = _rank_modulo(chosen, columns)
     if rank == columns:
         return True
-    if len(among) < columns - rank:  # few rows: the rank of all of them together
-        others = [_integers(_row_of(X, int(i), intercept)) for i in among]
+    if among.sum() < columns - rank:  # few rows: the rank of all of them together
+        others, _ = _chosen(rows, np.flatnonzero(among), intercept)
         return int(fmpz_mat(_table([*chosen, *others], columns)).rank()) == rank
     missing = _orthogonal(chosen, columns, rank)
     if missing is None:
         return False
-    return all((_zero_scores(X, vector, among, intercept)).all() for vector in missing)
+    return all(_all_zero(rows, vector, among, intercept) for vector in missing)
 
 
-def _zero_scores(X: Any, vector: list[int], among: Array, intercept: bool) -> Array:
-    """Which of the rows `among` have an exactly zero product with an integer vector."""
-    support = [j for j, v in enumerate(vector) if v]
-    if len(support) == 1 and support[0] < X.shape[1]:  # a column of zeros
-        column = X[:, support[0]]
-        values = column.toarray().ravel() if sp.issparse(column) else np.asarray(column)
-        return np.asarray(values[among] == 0)
+def _all_zero(rows: Rows, vector: list[int], among: npt.NDArray[np.bool_], intercept: bool) -> bool:
+    """Whether all rows `among` have an exactly zero product with an integer vector."""
     weights = [float(v) if abs(v) < 2**53 else Fraction(v) for v in vector]
     w, b = (weights[:-1], weights[-1]) if intercept else (weights, 0.0)
-    return np.asarray(signs(X[among], np.ones(len(among)), w, b, intercept) == 0)
+    return not signs(rows, w, b, intercept)[among].any()
 
 
-def _chunks(X: Any, intercept: bool) -> Iterator[tuple[int, Any]]:
-    """The rows as float64, a few at a time, with a 1 at the end of each for the offset."""
-    n, d = X.shape
-    step = max(1, CHUNK // (d + 1)) if not sp.issparse(X) else max(1, n // (1 + X.nnz // CHUNK))
-    for start in range(0, n, step):
-        part = X[start : start + step]
-        if sp.issparse(part):
-            part = sp.csr_array(part, dtype=np.float64)
-            if intercept:
-                part = sp.hstack([part, np.ones((part.shape[0], 1))], format="csr")
-        else:
-            part = np.asarray(part, dtype=np.float64)
-            if intercept:
-                part = np.hstack([part, np.ones((part.shape[0], 1))])
-        yield start, part
+def _blocks(rows: Rows) -> Iterator[tuple[int, Any, npt.NDArray[Any]]]:
+    """(first row, X as float64, y) of a few rows at a time: as much as a cache holds."""
+    for part in rows.parts():
+        X, y = part.X, part.y
+        n, size = X.shape[0], X.nnz if sp.issparse(X) else X.size
+        step = max(1, n * BLOCK // max(size, 1))
+        for low in range(0, n, step):
+            yield part.start + low, _as_float64(X[low : low + step]), y[low : low + step]
+
+
+def _as_float64(X: Any) -> Any:
+    if sp.issparse(X):
+        return sp.csr_array(X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
+
+
+def _with_ones(X: Any) -> Any:
+    ones = np.ones((X.shape[0], 1))
+    return sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
+
+
+def _chosen(
+    rows: Rows, at: Any, intercept: bool
+) -> tuple[list[dict[int, tuple[int, int]]], list[int]]:
+    """Some rows (x_i, 1) as exact entries, and their labels."""
+    part = rows.take(at)
+    X = _as_float64(part.X)
+    X = _with_ones(X) if intercept else X
+    return [_integers(_row(X, k)) for k in range(X.shape[0])], [int(v) for v in part.y]
 
 
 def _all_whole(values: Array) -> bool:
@@ -167,16 +176,6 @@ def _row(part: Any, k: int) -> dict[int, float]:
         lo, hi = part.indptr[k], part.indptr[k + 1]
         return dict(zip(part.indices[lo:hi].tolist(), part.data[lo:hi].tolist(), strict=True))
     return dict(enumerate(part[k].tolist()))
-
-
-def _row_of(X: Any, i: int, intercept: bool) -> dict[int, float]:
-    row = X[[i]]
-    values = (
-        _row(sp.csr_array(row, dtype=np.float64), 0)
-        if sp.issparse(row)
-        else _row(np.asarray(row, dtype=np.float64), 0)
-    )
-    return {**values, X.shape[1]: 1.0} if intercept else values
 
 
 def _integers(row: dict[int, float]) -> dict[int, tuple[int, int]]:

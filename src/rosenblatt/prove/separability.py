@@ -29,6 +29,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, RosenblattError
 from rosenblatt.learn.keep import State
@@ -100,6 +101,12 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.began = time.perf_counter()
+        self.rows = InMemory(
+            n_rows=self.problem.n_rows,
+            n_features=self.problem.n_features,
+            classes=self.problem.classes,
+            problem=self.problem,
+        )
         X = self.problem.X
         self.columns = self.problem.n_features + int(self.intercept)
         # powers of two that bring every column to about 1: exact, and HiGHS needs it
@@ -200,7 +207,7 @@ class _Search:
     def _signs(self, w: Sequence[Any]) -> Array:
         d = self.problem.n_features
         b = w[d] if self.intercept else 0.0
-        return checker.signs(self.problem.X, self.problem.y, list(w[:d]), b, self.intercept)
+        return checker.signs(self.rows, list(w[:d]), b, self.intercept)
 
     def _by_program(self) -> Certificate | None:
         """One round: the program, then a proof or more rows."""
@@ -248,7 +255,7 @@ class _Search:
         """w errs nowhere and the proof's rows lie on it: do they span all that do?"""
         self._check_bits(w)
         on = np.flatnonzero(signs == 0)
-        if not checker.spans(self.problem.X, proof.rows, on, self.intercept):
+        if not checker.spans(self.rows, proof.rows, signs == 0, self.intercept):
             if not self._add_outside(face.at, on):
                 return self._by_rationals()
             return None
@@ -353,7 +360,7 @@ class _Search:
             "fit_intercept": self.intercept,
             "n_rows": problem.n_rows,
             "n_features": problem.n_features,
-            "data": data_digest(problem),
+            "data": data_digest(self.rows),
             "positive": str(problem.classes[1]),
             "negative": str(problem.classes[0]),
         }
@@ -384,7 +391,7 @@ class _Search:
 
     def _checked(self, certificate: Certificate) -> Certificate:
         """No answer leaves unverified."""
-        wrong = certificate._untrue(self.problem)
+        wrong = certificate._untrue(self.rows)
         if wrong:
             raise Undecided(f"a proof did not verify ({'; '.join(wrong)}): stopped {self.stage}.")
         return certificate

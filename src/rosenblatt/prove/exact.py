@@ -6,9 +6,10 @@ the linear algebra; the simplex method here is the last resort where floats cann
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -21,22 +22,35 @@ Rows = list[list[int]]
 PRIME = 2**61 - 1
 
 
-def integer_rows(X: Any, y: Array, rows: Sequence[int], intercept: bool) -> tuple[Rows, list[int]]:
-    """z_i = y_i (x_i, 1) as integers, and the exponents e_i with integer row = z_i 2^e_i."""
+def integer_rows(
+    X: Any, y: Array, rows: Sequence[int], intercept: bool, shifts: Sequence[int] | None = None
+) -> tuple[Rows, list[int]]:
+    """z_i = y_i (x_i, 1) as integers, and the exponents e_i with integer row = z_i 2^e_i.
+
+    With `shifts`, of z_i with column j multiplied by 2^shifts[j].
+    """
     part = X[list(rows)]
     dense = part.toarray() if sp.issparse(part) else np.asarray(part)
     dense = dense.astype(np.float64)
-    out, exponents = [], []
-    for values, label in zip(dense.tolist(), y[list(rows)].tolist(), strict=True):
-        ratios = [v.as_integer_ratio() for v in values]
-        shift = max((q.bit_length() - 1 for _, q in ratios), default=0)
-        whole = [int(label) * (p << (shift - q.bit_length() + 1)) for p, q in ratios]
-        if intercept:
-            whole.append(int(label) << shift)
-        common = _trailing_zeros(whole)
-        out.append([v >> common for v in whole])
-        exponents.append(shift - common)
-    return out, exponents
+    if intercept:
+        dense = np.hstack([dense, np.ones((len(dense), 1))])
+    mantissa, exponent = np.frexp(dense)
+    whole = np.ldexp(mantissa * y[list(rows)][:, None], 53).astype(np.int64)
+    exponent = exponent.astype(np.int64) - 53 + (0 if shifts is None else np.array(shifts))
+    low_bits = np.frexp((whole & -whole).astype(np.float64))[1] - 1  # trailing zeros
+    low_bits = np.where(whole == 0, 0, low_bits)
+    whole, exponent = whole >> low_bits, exponent + low_bits
+    lowest = np.min(exponent, axis=1, initial=2**40, where=whole != 0)
+    lowest = np.where(lowest == 2**40, 0, lowest)
+    shift = np.where(whole == 0, 0, exponent - lowest[:, None])
+    if shift.max(initial=0) <= 9:  # all fit into 62 bits
+        table = (whole << shift).tolist()
+    else:
+        table = [
+            [v << s for v, s in zip(line, by, strict=True)]
+            for line, by in zip(whole.tolist(), shift.tolist(), strict=True)
+        ]
+    return table, (-lowest).tolist()
 
 
 @dataclass(frozen=True)
@@ -53,10 +67,6 @@ class Face:
     def of(cls, X: Any, y: Array, at: list[int], intercept: bool) -> Face:
         rows, exponents = integer_rows(X, y, at, intercept)
         return cls(at, rows, exponents, *independent(rows))
-
-
-def _trailing_zeros(values: list[int]) -> int:
-    return min(((v & -v).bit_length() - 1 for v in values if v), default=0)
 
 
 def unscaled(weights: Sequence[Fraction], exponents: Sequence[int]) -> list[Fraction]:
@@ -142,78 +152,10 @@ def hyperplane_through(face: Face, near: Sequence[float], bits: int) -> list[Fra
     return w
 
 
-def decide(
-    rows: Rows, tick: Callable[[], None] = lambda: None
-) -> tuple[list[Fraction], list[Fraction]]:
-    """A strictly complementary pair for integer rows Z: w with Zw >= 0, c >= 0 with cZ = 0.
-
-    For every row exactly one of w.z_i and c_i is positive, so it tells apart what can be
-    split off from what cancels. Rational simplex: look for c >= 0 with cZ = 0 and weight 1
-    on rows not yet known to cancel; what it finds cancels, and when it finds nothing the
-    multipliers are w. `tick` is called at every pivot and may raise.
-    """
-    m, p = len(rows), len(rows[0])
-    total = [Fraction(0)] * m
-    while True:
-        open_rows = [total[i] == 0 for i in range(m)]
-        if not any(open_rows):
-            return [Fraction(0)] * p, total
-        columns = [[*row, int(free)] for row, free in zip(rows, open_rows, strict=True)]
-        solution, multipliers = _phase_one(columns, p + 1, tick)
-        if solution is None:
-            return [-v for v in multipliers[:p]], total
-        total = [a + b for a, b in zip(total, solution, strict=True)]
-
-
-def _phase_one(
-    columns: list[list[int]], height: int, tick: Callable[[], None]
-) -> tuple[list[Fraction] | None, list[Fraction]]:
-    """c >= 0 with sum_i c_i columns_i = (0, ..., 0, 1), or multipliers that rule it out.
-
-    Primal simplex on the sum of artificial variables, Bland's rule, a dense rational table.
-    The multipliers q satisfy q.column_i <= 0 for all i and q.(0, ..., 0, 1) > 0.
-    """
-    m = len(columns)
-    table = [[Fraction(columns[i][r]) for i in range(m)] for r in range(height)]
-    inverse = [[Fraction(int(a == b)) for b in range(height)] for a in range(height)]
-    right = [Fraction(0)] * (height - 1) + [Fraction(1)]
-    basis = [m + r for r in range(height)]
-    while True:
-        tick()
-        artificial = [r for r in range(height) if basis[r] >= m]
-        enter = next(
-            (
-                i
-                for i in range(m)
-                if i not in basis and sum((table[r][i] for r in artificial), Fraction(0)) > 0
-            ),
-            None,
-        )
-        if enter is None:
-            break
-        rows = [r for r in range(height) if table[r][enter] > 0]
-        leave = min(rows, key=lambda r: (right[r] / table[r][enter], basis[r]))
-        factor = table[leave][enter]
-        table[leave] = [v / factor for v in table[leave]]
-        inverse[leave] = [v / factor for v in inverse[leave]]
-        right[leave] /= factor
-        for r in range(height):
-            if r != leave and (f := table[r][enter]):
-                table[r] = [a - f * b for a, b in zip(table[r], table[leave], strict=True)]
-                inverse[r] = [a - f * b for a, b in zip(inverse[r], inverse[leave], strict=True)]
-                right[r] -= f * right[leave]
-        basis[leave] = enter
-    if sum((right[r] for r in range(height) if basis[r] >= m), Fraction(0)) == 0:
-        solution = [Fraction(0)] * m
-        for r in range(height):
-            if basis[r] < m:
-                solution[basis[r]] = right[r]
-        return solution, []
-    multipliers = [
-        sum((inverse[r][k] for r in range(height) if basis[r] >= m), Fraction(0))
-        for k in range(height)
-    ]
-    return None, multipliers
+def coprime(values: list[int]) -> list[int]:
+    """The same direction in coprime integers."""
+    divisor = gcd(*values) or 1
+    return [v // divisor for v in values]
 
 
 def circuit(face: Face) -> list[Fraction] | None:

@@ -6,12 +6,19 @@ With z_i = y_i (x_i, 1), or y_i x_i without offset, exactly one of three holds:
 - quasi-separable: some w has w.z_i >= 0 for all i and > 0 for some, none all > 0;
 - overlapping: w.z_i >= 0 for all i forces w.z_i = 0 for all i.
 
-A short perceptron run settles most separable data. Otherwise a linear program over a small
-working set of rows, maximise sum t_i with w.z_i >= t_i and 0 <= t_i <= 1, splits off what can
-be split off (t_i = 1) from what cancels (t_i = 0); rows that its hyperplane gets wrong are
-added until none is left. Floats only propose. Weights are repaired over the rationals, and
-where that fails the working set is decided by a rational simplex method. No verdict leaves
-unverified.
+The search, each step for the rows that the one before left over:
+
+1. a short perceptron run settles most separable data;
+2. features that split off rows by themselves are peeled off (:mod:`.peel`);
+3. a linear program over a small working set (:class:`.program.Hinge`) either has v.z_i >= 1 for
+   all its rows, then rows that v gets wrong are added; or it finds rows that cancel. These go
+   on a face: every w that errs nowhere is orthogonal to them. The rest is decided among the
+   w orthogonal to the face, until v errs nowhere or all rows lie in the span of the face;
+4. floats only propose: one rational system makes the weights of the face exact, another puts
+   the hyperplane through it exactly;
+5. where that fails the working set is decided over the rationals (:mod:`.rational`).
+
+No verdict leaves unverified.
 """
 
 from __future__ import annotations
@@ -20,23 +27,21 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import lcm
 from typing import Any
 
-import highspy
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.optimize import linprog
+import scipy.linalg
 
-from rosenblatt.data.chunks import InMemory
+from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import LabelError, RosenblattError
+from rosenblatt.errors import RosenblattError
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
-from rosenblatt.prove import exact
+from rosenblatt.prove import exact, rational
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import (
     Certificate,
@@ -46,10 +51,13 @@ from rosenblatt.prove.certificate import (
     Separable,
     data_digest,
 )
+from rosenblatt.prove.cone import Array, Cone, dense, unit
+from rosenblatt.prove.peel import Peeled, peel
+from rosenblatt.prove.program import Hinge, vertex
 
-Array = npt.NDArray[Any]
-FIRST_PASSES = 20  # of the perceptron, before any linear program
+PASSES = 10  # of the perceptron, before anything else
 FEW_UPDATES = 200_000
+FLAT = 1e-9  # floats closer than this to the span of a face are proposed to lie in it
 
 
 class Undecided(RosenblattError):
@@ -58,7 +66,7 @@ class Undecided(RosenblattError):
 
 def separability(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     fit_intercept: bool = True,
     max_seconds: float | None = None,
@@ -68,7 +76,9 @@ def separability(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n, d)
+    X : array, CSR matrix, memory map or frame of shape (n, d)
+        Or, with y left out, something that can be iterated again and again (or a function that
+        returns it anew) and yields chunks (X, y); they are read several times.
     y : labels of two classes
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
@@ -83,61 +93,35 @@ def separability(
     >>> bool(cert.verify([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]))
     True
     """
-    problem = Problem.of(X, y)
-    if len(problem.classes) != 2:
-        raise LabelError(
-            f"separability is a question about two classes, got {len(problem.classes)}: "
-            f"{problem.classes[:5].tolist()}. Pick two, or one against the rest."
-        )
-    return _Search(problem, bool(fit_intercept), max_seconds, max_bits).decide()
+    limits = Limits.starting_now(max_seconds, max_bits)
+    return _Search(as_rows(X, y), bool(fit_intercept), limits).decide()
 
 
 @dataclass
-class _Search:
-    problem: Problem
-    intercept: bool
+class Limits:
+    """How long a search may take and how long its numbers may be; where it stands."""
+
+    deadline: float
     max_seconds: float | None
     max_bits: int | None
+    stage: str = "before the first pass"
 
-    def __post_init__(self) -> None:
-        self.began = time.perf_counter()
-        self.rows = InMemory(
-            n_rows=self.problem.n_rows,
-            n_features=self.problem.n_features,
-            classes=self.problem.classes,
-            problem=self.problem,
-        )
-        X = self.problem.X
-        self.columns = self.problem.n_features + int(self.intercept)
-        # powers of two that bring every column to about 1: exact, and HiGHS needs it
-        top = np.maximum(_ends(X.max(axis=0)), -_ends(X.min(axis=0)))
-        top = np.append(top, 1.0) if self.intercept else top
-        self.scale = _powers(top)
-        self.working: list[int] = []
-        self.program: _Program | None = None
-        self.stage = "before the first pass"
+    @classmethod
+    def starting_now(cls, max_seconds: float | None, max_bits: int | None) -> Limits:
+        end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+        return cls(end, max_seconds, max_bits)
 
-    # ------------------------------------------------------------------ the search
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.max_seconds is None else self.deadline - time.perf_counter()
 
-    def decide(self) -> Certificate:
-        """Propose in floats, prove in rationals, add what was overlooked, again."""
-        found = self._by_perceptron()
-        if found is not None:
-            return found
-        while True:
-            self.stage = f"with {len(self.working)} rows in the working set"
-            self._check_time()
-            found = self._by_program()
-            if found is not None:
-                return found
-
-    def _check_time(self) -> None:
-        if self.max_seconds is not None and time.perf_counter() - self.began > self.max_seconds:
+    def check_time(self) -> None:
+        if time.perf_counter() > self.deadline:
             raise Undecided(
                 f"no verdict within {self.max_seconds} s: stopped {self.stage}. Give more time."
             )
 
-    def _check_bits(self, values: Sequence[Fraction]) -> None:
+    def check_bits(self, values: Sequence[Fraction]) -> None:
         bits = max(
             (f.numerator.bit_length() + f.denominator.bit_length() for f in values), default=0
         )
@@ -147,324 +131,371 @@ class _Search:
                 f"stopped {self.stage}."
             )
 
-    def _by_perceptron(self) -> Certificate | None:
-        """A few passes; they separate, or show which rows are hard."""
-        problem = self.problem
-        state = State.at(np.zeros(problem.n_features), np.zeros(1), problem.X.dtype)
-        stop = Stop(max_iter=FIRST_PASSES, max_updates=FEW_UPDATES, cycle=False)
-        update = Update(fit_intercept=self.intercept)
-        w = np.zeros(self.columns)
+
+class _Search:
+    def __init__(self, rows: Rows, intercept: bool, limits: Limits) -> None:
+        self.rows, self.intercept, self.limits = rows, intercept, limits
+        limits.check_time()
+        self.cone = Cone.of(rows, intercept)
+        self.peeled = Peeled((), np.ones(rows.n_rows, dtype=bool))
+        self.working: list[int] = []
+        self.rng = np.random.default_rng(0)
+
+    def decide(self) -> Certificate:
+        limits = self.limits
+        w = self._by_perceptron()
+        if w is not None and (found := self._separable(w.tolist())):
+            return found
+        limits.stage = "after a short perceptron run"
+        limits.check_time()
+        self.peeled = peel(self.cone)
+        if found := self._all_peeled():
+            return found
+        limits.stage = f"with {self.peeled.left.sum()} rows that no feature splits off by itself"
+        self._start_working()
+        return self._by_programs() or self._by_rationals()
+
+    # ------------------------------------------------------------------ 1: a perceptron
+
+    def _by_perceptron(self) -> Array | None:
+        """The weights v of a clean pass; else `self.guess` tells which rows are hard."""
+        self.guess = np.zeros(self.cone.n_columns)
+        state: State | None = None
+        clean = False
         try:
-            trace, *_ = train(problem, update, Schedule(), "average", stop, state)
-        except RosenblattError:  # overflow: the program works on scaled columns
-            trace = None
-        if trace is not None:
-            if trace.stop_reason == "separated":
-                w = self._joined(state.w, state.b)
-                signs = self._signs(w.tolist())
-                if (signs > 0).all():
-                    return self._separable(w.tolist())
-            else:
-                w = self._joined(*state.average())
-        scores = self._scores(w / self.scale)
-        size = 4 * self.columns + 20
-        for label in (-1, 1):
-            rows = np.flatnonzero(problem.y == label)
-            hard = rows[np.argsort(scores[rows], kind="stable")[: size // 2]]
-            self._add(hard)
+            for _ in range(PASSES):
+                self.limits.check_time()
+                moved = 0
+                for part in self.rows.parts():
+                    problem = Problem(part.X, part.y.astype(np.int8), self.rows.classes)
+                    if state is None:
+                        state = State.at(np.zeros(problem.n_features), np.zeros(1), part.X.dtype)
+                    if part.X.dtype != state.w.dtype:
+                        problem = Problem(part.X.astype(state.w.dtype), problem.y, problem.classes)
+                    stop = Stop(max_iter=1, cycle=False)
+                    update = Update(fit_intercept=self.intercept)
+                    trace, *_ = train(problem, update, Schedule(), "average", stop, state)
+                    moved += int(trace.updates.sum())
+                clean = moved == 0
+                if clean or state is None or state.updates > FEW_UPDATES:
+                    break
+            assert state is not None
+            w, b = (state.w, state.b) if clean else state.average()
+        except RosenblattError as e:  # overflow: the programs work on scaled columns
+            if isinstance(e, Undecided):
+                raise
+            return None
+        full = np.append(w, b) if self.intercept else w
+        self.guess = np.ldexp(full.astype(np.float64), -self.cone.exponents)
+        return full.astype(np.float64) if clean else None
+
+    # ------------------------------------------------------------------ 2: peeling
+
+    def _all_peeled(self) -> Certificate | None:
+        """Nothing left, or one class that an offset alone puts on its side."""
+        left = np.unique(self.cone.y[self.peeled.left])
+        if left.size == 0 or (left.size == 1 and self.intercept):
+            w = [Fraction(0)] * self.cone.n_columns
+            if left.size:
+                w[-1] = Fraction(int(left[0]))
+            return self._lifted(w)
         return None
 
-    def _joined(self, w: Array, b: Array) -> Array:
-        w = np.asarray(w, dtype=np.float64)
-        return np.append(w, float(b[0])) if self.intercept else w
+    # ------------------------------------------------------------------ 3: programs
 
-    def _add(self, rows: Any) -> bool:
+    def _start_working(self) -> None:
+        """The rows that the perceptron finds hardest, of either class."""
+        scores = self.cone.scores(self.guess)
+        size = 2 * self.cone.n_columns + 10
+        for label in (-1, 1):
+            rows = np.flatnonzero((self.cone.y == label) & self.peeled.left)
+            if len(rows) > size:
+                rows = rows[np.argpartition(scores[rows], size)[:size]]
+            self.working.extend(rows.tolist())
+
+    def _add(self, rows: Array) -> list[int]:
         known = set(self.working)
-        new = [int(i) for i in rows if int(i) not in known]
+        new = [i for i in rows.tolist() if i not in known]
         self.working.extend(new)
-        return bool(new)
+        return new
 
-    def _scaled_rows(self, rows: Any) -> Array:
-        """z_i with scaled columns, as floats; each row scaled by a power of two as well."""
-        Z = self._with_scaled_columns(rows)
-        return np.asarray(Z * _powers(np.abs(Z).max(axis=1))[:, None])
-
-    def _with_scaled_columns(self, rows: Any) -> Array:
-        part = self.problem.X[rows]
-        Z = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
-        if self.intercept:
-            Z = np.hstack([Z, np.ones((len(Z), 1))])
-        return np.asarray(Z * self.scale * self.problem.y[rows][:, None])
-
-    def _scores(self, v: Array) -> Array:
-        """y_i (w.x_i + b) in floats for all rows, v being the weights of scaled columns."""
-        w, d = v * self.scale, self.problem.n_features
-        b = w[-1] if self.intercept else 0.0
-        with np.errstate(all="ignore"):
-            raw = np.concatenate([part @ w[:d] + b for part in _parts(self.problem.X)])
-        return np.asarray(np.nan_to_num(raw * self.problem.y, nan=0.0))
-
-    def _signs(self, w: Sequence[Any]) -> Array:
-        d = self.problem.n_features
-        b = w[d] if self.intercept else 0.0
-        return checker.signs(self.rows, list(w[:d]), b, self.intercept)
-
-    def _by_program(self) -> Certificate | None:
-        """One round: the program, then a proof or more rows."""
-        if self.program is None:
-            self.program = _Program(self.columns)
-        self.program.add(self._scaled_rows(self.working[self.program.n_rows :]))
-        proposed = self.program.solve()
-        if proposed is None:
-            return self._by_rationals()
-        v, split = proposed
-        scores = self._scores(v)
-        if split.all():
-            wrong = np.flatnonzero(scores <= 0)
-            if wrong.size == 0:
-                w = (v * self.scale).tolist()
-                signs = self._signs(w)
-                if (signs > 0).all():
-                    return self._separable(w)
-                wrong = np.flatnonzero(signs <= 0)
-            return None if self._add_worst(wrong, scores) else self._by_rationals()
-        cancel = [i for i, t in zip(self.working, split, strict=True) if not t]
-        face = exact.Face.of(self.problem.X, self.problem.y, cancel, self.intercept)
-        if len(face.basis) < self.columns:
-            negative = np.flatnonzero(scores < -1e-9 * np.abs(v).max())
-            if negative.size and self._add_worst(negative, scores):
-                return None
-        proof = self._proof(face)
-        if proof is None:
-            return self._by_rationals()
-        if len(face.basis) == self.columns:
-            return self._overlapping(proof, self._witness(face) or proof)
-        near = (v * self.scale).tolist()
-        for bits in (4, 10, 24, 53, 120):  # the fewest that do keep the rationals short
-            w = _primitive(exact.hyperplane_through(face, near, bits))
-            signs = self._signs(_floats_if_exact(w))
-            if (signs >= 0).all() and (signs[np.array(self.working)[split]] > 0).all():
-                return self._on_a_face(face, proof, w, signs)
-        if self._add(np.flatnonzero(signs < 0)[: self._batch()]):
-            return None
-        return self._by_rationals()
-
-    def _on_a_face(
-        self, face: exact.Face, proof: Combination, w: list[Fraction], signs: Array
-    ) -> Certificate | None:
-        """w errs nowhere and the proof's rows lie on it: do they span all that do?"""
-        self._check_bits(w)
-        on = np.flatnonzero(signs == 0)
-        if not checker.spans(self.rows, proof.rows, signs == 0, self.intercept):
-            if not self._add_outside(face.at, on):
-                return self._by_rationals()
-            return None
-        witness = self._witness(face) or proof
-        if len(on) == self.problem.n_rows:
-            return self._overlapping(proof, witness)
-        return self._quasi(w, proof, witness, int((signs > 0).sum()))
-
+    @property
     def _batch(self) -> int:
-        return 2 * int(self.columns) + 20
+        return 2 * self.cone.n_columns + 20
 
-    def _add_worst(self, rows: Array, scores: Array) -> bool:
-        """The rows furthest on the wrong side, and as many at random places among them."""
-        order = rows[np.argsort(scores[rows], kind="stable")]
-        picked = np.concatenate([order[: self._batch()], order[:: max(1, len(order) // 50)]])
-        return self._add(picked)
+    def _worst(self, rows: Array, scores: Array) -> Array:
+        """The rows furthest on the wrong side, and some at random places among them."""
+        if len(rows) <= self._batch:
+            return rows
+        picked = rows[np.argpartition(scores[rows], self._batch)[: self._batch]]
+        return np.unique(np.concatenate([picked, rows[:: max(1, len(rows) // 50)]]))
 
-    def _add_outside(self, cancel: list[int], on: Array) -> bool:
-        """Rows on the hyperplane that the proof does not span."""
-        Z = self._scaled_rows(np.concatenate([np.array(cancel), on]))
-        head, rest = Z[: len(cancel)], Z[len(cancel) :]
-        _, sizes, vt = np.linalg.svd(head, full_matrices=True)
-        rank = int((sizes > 1e-9 * sizes[0]).sum()) if sizes.size else 0
-        left = np.abs(rest @ vt[rank:].T).max(axis=1) if rank < self.columns else np.zeros(len(on))
-        order = on[np.argsort(-left, kind="stable")]
-        return self._add(order[: self._batch()])
+    def _by_programs(self) -> Certificate | None:
+        """Rows that cancel go on the face, until the rest is split off. None: floats are blind."""
+        face: list[int] = []
+        while True:
+            space = _Space.orthogonal_to(self.cone.scaled(face), self.cone.n_columns)
+            self.limits.stage = (
+                f"with {len(self.working)} rows in the working set, {len(face)} of them cancelling"
+            )
+            found = self._one_face(space)
+            if found is None:
+                return None
+            v, cancel = found
+            if not cancel:
+                return self._proven(face, v)
+            face.extend(cancel)
 
-    def _by_rationals(self) -> Certificate | None:
-        """Floats cannot see it: decide the working set by rational simplex."""
-        self.stage += ", by rational simplex"
-        self._check_time()
-        X, y = self.problem.X, self.problem.y
-        rows, _ = exact.integer_rows(X, y, self.working, self.intercept)
-        w, weights = exact.decide(rows, self._check_time)
-        self._check_bits([*w, *weights])
-        signs = self._signs(w)
-        if not any(weights):
-            if (signs > 0).all():
-                return self._separable(w)
-            self._add(np.flatnonzero(signs <= 0)[: self._batch()])
+    def _one_face(self, space: _Space) -> tuple[Array, list[int]] | None:
+        """v that errs nowhere off the face (0 if all rows are on it), or rows that cancel there."""
+        program = Hinge(space.size, self.limits.seconds_left)
+        inside = space.coordinates(self.cone.scaled(self.working))
+        at = [i for i, off in zip(self.working, space.off(inside), strict=True) if off]
+        program.add(unit(inside[space.off(inside)]))
+        while True:
+            self.limits.check_time()
+            if at:
+                solved = program.solve()
+                self.limits.check_time()
+                if solved is None:
+                    return None
+                inner, weights = solved
+                cancel = [i for i, c in zip(at, weights, strict=True) if c > 1e-7]
+                if cancel:
+                    return np.zeros(0), cancel
+            else:  # is anything off the face at all?
+                inner = self.rng.standard_normal(space.size)
+            v = space.outside(inner)
+            new, inside = self._overlooked(v, space, bool(at))
+            if not new:
+                return (v if at else 0 * v), []
+            at.extend(new)
+            program.add(unit(inside))
+
+    def _overlooked(self, v: Array, space: _Space, strict: bool) -> tuple[list[int], Array]:
+        """Rows off the face that v does not have on their side; without `strict`, that it moves."""
+        if space.size == 0:
+            return [], np.empty((0, 0))
+        scores = self.cone.scores(v)
+        size = FLAT * float(np.abs(v).max())
+        wrong = scores <= size if strict else np.abs(scores) > size
+        rows = np.flatnonzero(wrong & self.peeled.left)
+        rows = rows[~np.isin(rows, self.working)]
+        while rows.size:
+            some = self._worst(rows, scores)
+            inside = space.coordinates(self.cone.scaled(some))
+            off = space.off(inside)
+            if off.any():
+                return self._add(some[off]), inside[off]
+            rows = np.setdiff1d(rows, some)
+        return [], np.empty((0, 0))
+
+    # ------------------------------------------------------------------ 4: exact proofs
+
+    def _proven(self, face_rows: list[int], v: Array) -> Certificate | None:
+        """The certificate that these floats suggest, exactly; None if they mislead."""
+        near = np.ldexp(v, self.cone.exponents)
+        if not face_rows:
+            return self._lifted([Fraction(float(x)) for x in near])
+        face = self._face(face_rows)
+        proofs = self._proofs(face)
+        if proofs is None:
             return None
-        cancel = [i for i, c in zip(self.working, weights, strict=True) if c]
-        face = exact.Face.of(X, y, cancel, self.intercept)
-        proof = _combination(face, [c for c in weights if c])
-        if len(face.basis) == self.columns:
-            return self._overlapping(proof, self._witness(face) or proof)
-        if (signs < 0).any():
-            self._add(np.flatnonzero(signs < 0)[: self._batch()])
-            return None
-        return self._on_a_face(face, proof, w, signs)
+        self.limits.check_time()
+        if not v.any():
+            return self._on_face(proofs, [Fraction(0)] * self.cone.n_columns)
+        for bits in (4, 12, 30, 53, 120):  # the fewest that do keep the rationals short
+            self.limits.check_time()
+            w = exact.hyperplane_through(face, near.tolist(), bits)
+            if found := self._on_face(proofs, w):
+                return found
+        return None
 
-    # ------------------------------------------------------------------ the proofs
+    def _face(self, at: list[int]) -> exact.Face:
+        part = self.rows.take(at)
+        rows, exponents = exact.integer_rows(part.X, part.y, range(len(at)), self.intercept)
+        return exact.Face(at, rows, exponents, *exact.independent(rows))
 
-    def _proof(self, face: exact.Face) -> Combination | None:
-        """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
+    def _proofs(self, face: exact.Face) -> tuple[Combination, Combination] | None:
+        """Weights that cancel and span the face, and a smallest set that cancels."""
+        Z = self.cone.scaled(face.at)
         if not face.basis:  # rows of zeros cancel by themselves
-            return _combination(face, [Fraction(1)] + [Fraction(0)] * (len(face.at) - 1))
-        Z = self._scaled_rows(face.at)
-        target = -Z[face.basis].sum(axis=0)
-        found = _vertex(np.ones(len(Z)), Z.T, target)
+            one = _combination(face, [Fraction(1)] + [Fraction(0)] * (len(Z) - 1))
+            return one, one
+        found = vertex(Z, np.zeros(Z.shape[1]), np.arange(1.0, len(Z) + 1), sums=True)
         if found is None:
             return None
-        factor, chosen = self._row_factors(face), set(face.basis)
+        small = self._face([i for i, c in zip(face.at, found, strict=True) if c > 1e-9])
+        weights = exact.circuit(small)
+        if weights is None:
+            return None
+        self.limits.check_bits(weights)
+        witness = _combination(small, weights)
+        if len(small.basis) == len(face.basis):
+            return witness, witness
+        proof = self._spanning(face, Z)
+        return None if proof is None else (proof, witness)
+
+    def _spanning(self, face: exact.Face, Z: Array) -> Combination | None:
+        """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
+        found = vertex(Z, -Z[face.basis].sum(axis=0), np.ones(len(Z)))
+        if found is None:
+            return None
+        factors = self._row_factors(face)
         others = {
-            k: Fraction(float(c)) * factor[k]
+            k: Fraction(float(c)) * factors[k]
             for k, c in enumerate(found)
-            if c > 1e-12 and k not in chosen
+            if c > 1e-12 and k not in set(face.basis)
         }
         full = exact.completed_weights(face.rows, face.basis, face.pivots, others)
         if full is None:
             return None
-        self._check_bits(full)
+        self.limits.check_bits(full)
         return _combination(face, full)
 
     def _row_factors(self, face: exact.Face) -> list[Fraction]:
         """scaled float row = integer row * factor (column scaling aside)."""
-        power = _powers(np.abs(self._with_scaled_columns(face.at)).max(axis=1))
-        return [Fraction(p) / Fraction(2) ** e for p, e in zip(power, face.exponents, strict=True)]
+        part = self.rows.take(face.at)
+        Z = np.asarray(dense(part.X), dtype=np.float64)
+        if self.intercept:
+            Z = np.hstack([Z, np.ones((len(Z), 1))])
+        power = np.frexp(np.abs(np.ldexp(Z, self.cone.exponents)).max(axis=1))[1]
+        return [Fraction(2) ** (-int(p) - e) for p, e in zip(power, face.exponents, strict=True)]
 
-    def _witness(self, face: exact.Face) -> Combination | None:
-        """A smallest cancelling set: a vertex of the weights that cancel and sum to 1."""
-        Z = self._scaled_rows(face.at)
-        ones = np.ones(len(Z))
-        target = np.append(np.zeros(self.columns), 1.0)
-        found = _vertex(np.arange(1.0, len(Z) + 1), np.vstack([Z.T, ones]), target)
-        if found is None:
-            return None
-        small = exact.Face.of(
-            self.problem.X,
-            self.problem.y,
-            [i for i, c in zip(face.at, found, strict=True) if c > 1e-9],
-            self.intercept,
-        )
-        weights = exact.circuit(small)
-        return None if weights is None else _combination(small, weights)
+    def _on_face(
+        self, proofs: tuple[Combination, Combination], rest: list[Fraction]
+    ) -> Certificate | None:
+        """Quasi-separable or overlapping, if `rest` errs nowhere on the rows left."""
+        proof, witness = proofs
+        if not any(rest) and not self.peeled.rounds:
+            return self._verified(Overlapping(**self._common(), proof=proof, witness=witness))
+        for bits in (1, 60, 2200):
+            full = _primitive(self.peeled.extended(self.cone, rest, bits))
+            self.limits.check_bits(full)
+            w, b = self._parted(_floats_if_exact(full))
+            signs = checker.signs(self.rows, w, b, self.intercept)
+            if (signs >= 0).all():
+                split = int((signs > 0).sum())
+                return self._verified(
+                    QuasiSeparable(
+                        **self._common(), w=w, b=b, proof=proof, witness=witness, n_split=split
+                    )
+                    if split
+                    else Overlapping(**self._common(), proof=proof, witness=witness)
+                )
+            if not self.peeled.rounds:
+                return None
+        return None
+
+    # ------------------------------------------------------------------ 5: rationals
+
+    def _by_rationals(self) -> Certificate:
+        """Floats cannot see it: decide working sets over the rationals, however long it takes."""
+        shifts = self.cone.exponents.tolist()
+        while True:
+            self.limits.stage = f"with {len(self.working)} rows, over the rationals"
+            self.limits.check_time()
+            part = self.rows.take(self.working)
+            rows, exponents = exact.integer_rows(
+                part.X, part.y, range(len(self.working)), self.intercept, shifts
+            )
+            decided = rational.decide(rows, self.limits.check_time)
+            self.limits.check_bits([*decided.w, *decided.weights])
+            w = self._unscaled(decided.w)
+            face = [row for row, c in zip(rows, decided.weights, strict=True) if c]
+            if self._add(self._overlooked_exactly(w, face)):
+                continue
+            at = exact.Face(self.working, rows, exponents, [], [])
+            proofs = _combination(at, decided.weights), _combination(at, decided.circuit)
+            found = self._on_face(proofs, w) if face else self._lifted(w)
+            if found is None:
+                raise Undecided(f"a proof did not verify: stopped {self.limits.stage}.")
+            return found
+
+    def _overlooked_exactly(self, w: list[Fraction], face: exact.Rows) -> Array:
+        """Rows on the wrong side of w, or on it though they are not in the span of the face."""
+        signs = checker.signs(self.rows, *self._parted(w), self.intercept)
+        if not face:
+            wrong = signs <= 0
+        else:  # a random direction orthogonal to the face moves what is not in its span
+            u = self._unscaled(rational.random_orthogonal(face, self.rng))
+            wrong = (signs < 0) | (
+                (signs == 0) & (checker.signs(self.rows, *self._parted(u), self.intercept) != 0)
+            )
+        rows = np.flatnonzero(wrong & self.peeled.left)
+        return rows[:: max(1, len(rows) // self._batch)]
 
     # ------------------------------------------------------------------ the verdicts
 
+    def _lifted(self, rest: list[Fraction]) -> Certificate | None:
+        """Separable, if `rest` separates the rows left."""
+        for bits in (1, 60, 2200) if self.peeled.rounds else (1,):
+            w = self.peeled.extended(self.cone, rest, bits)
+            if found := self._separable(w):
+                return found
+        return None
+
+    def _separable(self, w: Sequence[Any]) -> Certificate | None:
+        """The certificate, if w has every row strictly on its side: in floats if they do."""
+        for plain in _as_short_as_possible(w):
+            vector, b = self._parted(plain)
+            if (checker.signs(self.rows, vector, b, self.intercept) > 0).all():
+                low, high = _margin_interval(self.rows, vector, b, self.intercept)
+                return self._verified(
+                    Separable(**self._common(), w=vector, b=b, margin=low, margin_bound=high)
+                )
+        return None
+
+    def _unscaled(self, v: Sequence[Fraction]) -> list[Fraction]:
+        """Weights of the columns from weights of the scaled columns."""
+        return [c * Fraction(2) ** e for c, e in zip(v, self.cone.exponents.tolist(), strict=True)]
+
+    def _parted(self, w: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
+        d = self.rows.n_features
+        return tuple(w[:d]), w[d] if self.intercept else 0.0
+
     def _common(self) -> dict[str, Any]:
-        problem = self.problem
+        rows = self.rows
         return {
             "fit_intercept": self.intercept,
-            "n_rows": problem.n_rows,
-            "n_features": problem.n_features,
-            "data": data_digest(self.rows),
-            "positive": str(problem.classes[1]),
-            "negative": str(problem.classes[0]),
+            "n_rows": rows.n_rows,
+            "n_features": rows.n_features,
+            "data": data_digest(rows),
+            "positive": str(rows.classes[1]),
+            "negative": str(rows.classes[0]),
         }
 
-    def _separable(self, w: Sequence[Any]) -> Certificate:
-        d = self.problem.n_features
-        plain = _floats_if_exact(w)
-        vector, b = plain[:d], plain[d] if self.intercept else 0.0
-        low, high = _margin_interval(self.problem, vector, b, self.intercept)
-        return self._checked(
-            Separable(**self._common(), w=vector, b=b, margin=low, margin_bound=high)
-        )
-
-    def _overlapping(self, proof: Combination, witness: Combination) -> Certificate:
-        return self._checked(Overlapping(**self._common(), proof=proof, witness=witness))
-
-    def _quasi(
-        self, w: Sequence[Fraction], proof: Combination, witness: Combination, split: int
-    ) -> Certificate:
-        d = self.problem.n_features
-        plain = _floats_if_exact(_primitive(w))
-        vector, b = plain[:d], plain[d] if self.intercept else 0.0
-        return self._checked(
-            QuasiSeparable(
-                **self._common(), w=vector, b=b, proof=proof, witness=witness, n_split=split
-            )
-        )
-
-    def _checked(self, certificate: Certificate) -> Certificate:
+    def _verified(self, certificate: Certificate) -> Certificate | None:
         """No answer leaves unverified."""
-        wrong = certificate._untrue(self.rows)
-        if wrong:
-            raise Undecided(f"a proof did not verify ({'; '.join(wrong)}): stopped {self.stage}.")
-        return certificate
+        return None if certificate._untrue(self.rows) else certificate
 
 
-def _ends(values: Any) -> Array:
-    return np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64).ravel()
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """What is orthogonal to a face, in coordinates: an orthonormal basis, None for everything."""
 
+    size: int
+    basis: Array | None
 
-def _parts(X: Any) -> Iterator[Any]:
-    """The rows as float64, a few million numbers at a time."""
-    step = max(1, (1 << 22) // X.shape[1]) if not sp.issparse(X) else X.shape[0]
-    for start in range(0, X.shape[0], step):
-        with np.errstate(all="ignore"):
-            yield X[start : start + step].astype(np.float64)
+    @classmethod
+    def orthogonal_to(cls, Z: Array, columns: int) -> _Space:
+        if not len(Z):
+            return cls(columns, None)
+        q, r, _ = scipy.linalg.qr(Z.T, pivoting=True)
+        sizes = np.abs(np.diagonal(r))
+        rank = int((sizes > FLAT * sizes[0]).sum())
+        return cls(columns - rank, q[:, rank:])
 
+    def coordinates(self, Z: Array) -> Array:
+        return Z if self.basis is None else Z @ self.basis
 
-def _powers(top: Array) -> Array:
-    """Powers of two that bring numbers of these sizes to about 1 (0 stays 0)."""
-    exponent = np.frexp(np.where(top > 0, top, 1.0).astype(np.float64))[1]
-    return np.asarray(np.ldexp(1.0, np.clip(-exponent, -1000, 1000)))
+    def outside(self, v: Array) -> Array:
+        return v if self.basis is None else self.basis @ v
 
-
-class _Program:
-    """maximise sum t_i with w.z_i >= t_i and 0 <= t_i <= 1, rows added to a warm model."""
-
-    def __init__(self, columns: int) -> None:
-        self.columns, self.n_rows = columns, 0
-        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no hints
-        self.model.setOptionValue("output_flag", False)
-        self.model.setOptionValue("solver", "simplex")
-        self.model.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        free = np.full(columns, highspy.kHighsInf)
-        nothing = np.empty(0, dtype=np.int32)
-        self.model.addCols(
-            columns, np.zeros(columns), -free, free, 0, nothing, nothing, np.empty(0)
-        )
-
-    def add(self, Z: Array) -> None:
-        """More rows z_i, each with its own t_i."""
-        m = len(Z)
-        start = np.zeros(m, dtype=np.int32)
-        self.model.addCols(
-            m, np.ones(m), np.zeros(m), np.ones(m), 0, start, np.empty(0, np.int32), np.empty(0)
-        )
-        t = sp.csr_array(
-            (-np.ones(m), (np.arange(m), self.n_rows + np.arange(m))), (m, self.n_rows + m)
-        )
-        rows = sp.hstack([sp.csr_array(Z), t], format="csr")
-        self.model.addRows(
-            m,
-            np.zeros(m),
-            np.full(m, highspy.kHighsInf),
-            rows.nnz,
-            rows.indptr[:-1].astype(np.int32),
-            rows.indices.astype(np.int32),
-            rows.data,
-        )
-        self.n_rows += m
-
-    def solve(self) -> tuple[Array, npt.NDArray[np.bool_]] | None:
-        """The weights, and which rows are split off (t = 1); None if HiGHS gives up."""
-        self.model.run()
-        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        values = np.array(self.model.getSolution().col_value)
-        return values[: self.columns], values[self.columns :] > 0.5
-
-
-def _vertex(cost: Array, A: Array, b: Array) -> Array | None:
-    """A vertex of {c >= 0 : A c = b} with small cost, in floats."""
-    found = linprog(cost, A_eq=A, b_eq=b, bounds=(0, None), method="highs-ds")
-    return np.asarray(found.x) if found.status == 0 else None
+    @staticmethod
+    def off(inside: Array) -> npt.NDArray[np.bool_]:
+        """Which rows, by their coordinates, are not on the face."""
+        return np.asarray(np.abs(inside).max(axis=1, initial=0.0) > FLAT)
 
 
 def _combination(face: exact.Face, weights: Sequence[Fraction]) -> Combination:
@@ -477,25 +508,30 @@ def _combination(face: exact.Face, weights: Sequence[Fraction]) -> Combination:
 def _primitive(values: Sequence[Fraction]) -> list[Fraction]:
     """The same direction in coprime integers."""
     common = lcm(*(v.denominator for v in values))
-    whole = [int(v * common) for v in values]
-    divisor = gcd(*whole) or 1
-    return [Fraction(v // divisor) for v in whole]
+    return [Fraction(v) for v in exact.coprime([int(v * common) for v in values])]
 
 
-def _floats_if_exact(values: Sequence[Any]) -> tuple[Any, ...]:
+def _as_short_as_possible(w: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """w rounded to floats if it has finite ones, then w itself unless that is the same."""
+    top = max((abs(Fraction(v)) for v in w), default=Fraction(0)) or Fraction(1)
+    power = top.numerator.bit_length() - top.denominator.bit_length()
+    unit = Fraction(2) ** power if abs(power) > 900 else Fraction(1)
+    floats = tuple(float(Fraction(v) / unit) for v in w)
+    yield floats
+    if any(Fraction(f) * unit != v for f, v in zip(floats, w, strict=True)):
+        yield tuple(_primitive([Fraction(v) for v in w]))
+
+
+def _floats_if_exact(values: Sequence[Fraction]) -> tuple[Any, ...]:
     """Floats where floats can do it, rationals otherwise."""
-    try:
-        floats = [float(v) for v in values]
-    except OverflowError:
-        return tuple(Fraction(v) for v in values)
-    if all(np.isfinite(f) and Fraction(f) == v for f, v in zip(floats, values, strict=True)):
-        return tuple(floats)
-    return tuple(Fraction(v) for v in values)
+    if all(abs(v.numerator) < 2**1000 for v in values):
+        floats = tuple(float(v) for v in values)
+        if all(Fraction(f) == v for f, v in zip(floats, values, strict=True)):
+            return floats
+    return tuple(values)
 
 
-def _margin_interval(
-    problem: Problem, w: Sequence[Any], b: Any, intercept: bool
-) -> tuple[float, float]:
+def _margin_interval(rows: Rows, w: Sequence[Any], b: Any, intercept: bool) -> tuple[float, float]:
     """The margin of this hyperplane, rounded down, and a bound on any, rounded up.
 
     Half the distance of two points, one of each class's hull, bounds every margin; without
@@ -504,21 +540,19 @@ def _margin_interval(
     top = max(abs(Fraction(v)) for v in (*w, b)) or Fraction(1)
     unit = Fraction(2) ** (top.numerator.bit_length() - top.denominator.bit_length())
     vector, offset = np.array([float(Fraction(v) / unit) for v in w]), float(Fraction(b) / unit)
-    X, y = problem.X, problem.y.astype(np.float64)
     error = (len(vector) + 8) * 2.0**-52
-    norm, low, start = float(np.linalg.norm(vector)), np.inf, 0
+    norm, low, n, n_positive = float(np.linalg.norm(vector)), np.inf, 0.0, 0.0
     sums, sizes = np.zeros((2, len(vector))), np.zeros(len(vector))
     with np.errstate(all="ignore"):
-        for part in _parts(X):
-            label = y[start : start + part.shape[0]]
-            start += part.shape[0]
+        for block in rows.parts():
+            part, label = block.X.astype(np.float64), block.y.astype(np.float64)
+            n, n_positive = n + len(block), n_positive + float((label > 0).sum())
             scores = (part @ vector + offset) * label
             size = abs(part) @ np.abs(vector) + abs(offset)
             low = min(low, float((scores - error * size).min()))
             sums += np.stack([part.T @ (label > 0), part.T @ (label < 0)])
             sizes += np.ravel(abs(part).sum(axis=0))
         low = low / norm * (1 - 1e-12) if norm > 0 else 0.0
-        n_positive, n = float((y > 0).sum()), float(len(y))
         if intercept:
             point = (sums[0] / n_positive - sums[1] / (n - n_positive)) / 2
         else:

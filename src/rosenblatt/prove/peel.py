@@ -1,0 +1,178 @@
+"""Peel: features that split off rows all by themselves.
+
+With an offset: if no row of class +1 has x_j < t and none of class -1 has x_j > t (or the other
+way round), the hyperplane x_j = t errs nowhere and splits off every row with x_j != t. The rows
+left all have x_j = t, so the feature tells nothing more about them, and another one may now split
+off some of the rest. Without an offset the same holds with t = 0 for y_i x_ij >= 0. Sparse data,
+counts and categories are full of such features; looking for them costs a few readings.
+
+The hyperplanes of later rounds err on rows split off before. With a large enough multiple of the
+earlier ones their sum errs nowhere, and splits off all of these rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.chunks import Part
+from rosenblatt.prove.cone import Array, Cone, dense
+
+SAMPLE = 2_000  # rows that rule out most features
+MOST_ROUNDS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Features, on which side of `at` the class +1 is, and the rows they split off."""
+
+    features: npt.NDArray[np.int64]
+    sides: Array
+    at: Array
+    rows: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Peeled:
+    """All rounds, and which rows are left."""
+
+    rounds: tuple[Round, ...]
+    left: npt.NDArray[np.bool_]
+
+    def extended(self, cone: Cone, w: list[Fraction], bits: int = 1) -> list[Fraction]:
+        """w, which is right on the rows left, with multiples that make it right on the others.
+
+        The multiples are estimated in floats and `bits` larger; too large does no harm.
+        """
+        for one in reversed(self.rounds):
+            direction = _direction(cone, one)
+            with np.errstate(all="ignore"):
+                part = cone.rows.take(one.rows)
+                need = _losses(cone, part, w) / _gains(cone, part, one)
+                factor = float(np.max(need, initial=0.0))
+            power = int(np.frexp(factor)[1]) + bits if 0 < factor < np.inf else bits
+            w = [a + Fraction(2) ** power * b for a, b in zip(w, direction, strict=True)]
+        return w
+
+
+def peel(cone: Cone) -> Peeled:
+    """Round after round, until no feature splits off anything."""
+    rounds: list[Round] = []
+    left = np.ones(cone.rows.n_rows, dtype=bool)
+    candidates = _not_ruled_out(cone)
+    while candidates.size and len(rounds) < MOST_ROUNDS and len(np.unique(cone.y[left])) == 2:
+        found = _one_round(cone, left, candidates)
+        if found is None:
+            break
+        rounds.append(found)
+        left[found.rows] = False
+        candidates = np.setdiff1d(candidates, found.features)
+    return Peeled(tuple(rounds), left)
+
+
+def _not_ruled_out(cone: Cone) -> npt.NDArray[np.int64]:
+    """Features that might split off something: a sample of rows rules out the others.
+
+    Only in the first round: later there are fewer rows, and a feature may come back. Dense
+    data without constant columns rarely has any, and then this is all it costs.
+    """
+    part = next(iter(cone.rows.parts()))
+    n = min(len(part), SAMPLE)
+    low, high = _ends(part.X[:n], part.y[:n], np.ones(n, dtype=bool), cone)
+    splits, _, _ = _splitting(low, high, cone.intercept)
+    everything = np.arange(cone.rows.n_features)
+    return everything if splits.any() or sp.issparse(part.X) else everything[splits]
+
+
+def _one_round(
+    cone: Cone, left: npt.NDArray[np.bool_], candidates: npt.NDArray[np.int64]
+) -> Round | None:
+    d = cone.rows.n_features
+    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
+    for part in cone.rows.parts():
+        a, b = _ends(part.X, part.y, left[part.start : part.start + len(part)], cone)
+        low, high = np.minimum(low, a), np.maximum(high, b)
+    splits, sides, at = _splitting(low, high, cone.intercept)
+    features = np.intersect1d(np.flatnonzero(splits), candidates)
+    if not features.size:
+        return None
+    found = []
+    for part in cone.rows.parts():
+        found.append(part.start + np.flatnonzero(_differ(part.X, features, at[features])))
+    rows = np.concatenate(found)
+    return Round(features, sides[features], at[features], rows[left[rows]])
+
+
+def _ends(X: Any, y: Array, left: Array, cone: Cone) -> tuple[Array, Array]:
+    """Smallest and largest entries of each feature for either class, -1 first."""
+    d = cone.rows.n_features
+    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
+    for k, label in enumerate((-1, 1)):
+        rows = np.flatnonzero((y == label) & left)
+        if rows.size:
+            part = X[rows]
+            low[k] = dense(part.min(axis=0)).ravel()
+            high[k] = dense(part.max(axis=0)).ravel()
+    return low, high
+
+
+def _splitting(low: Array, high: Array, intercept: bool) -> tuple[Array, Array, Array]:
+    """Which features split off rows, the side of class +1 (-1 or +1), and where."""
+    if not intercept:
+        varies = (low.min(axis=0) < 0) | (high.max(axis=0) > 0)
+        up, down = (low[1] >= 0) & (high[0] <= 0), (high[1] <= 0) & (low[0] >= 0)
+        return (up | down) & varies, np.where(up, 1.0, -1.0), np.zeros(low.shape[1])
+    varies = low.min(axis=0) < high.max(axis=0)
+    up, down = low[1] >= high[0], high[1] <= low[0]
+    above, below = np.where(up, low[1], low[0]), np.where(up, high[0], high[1])
+    middle = below + (above / 2 - below / 2)  # in a gap all rows are split off
+    return (up | down) & varies, np.where(up, 1.0, -1.0), np.clip(middle, below, above)
+
+
+def _differ(X: Any, features: Array, at: Array) -> Array:
+    """Which rows have x_j != at_j for one of the features."""
+    part = X[:, features]
+    if not sp.issparse(part):
+        return np.asarray((part != at).any(axis=1))
+    part = sp.csr_array(part)
+    row = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+    same = part.data == at[part.indices]
+    equal = np.bincount(row[same & (at[part.indices] != 0)], minlength=part.shape[0])
+    other = np.bincount(row[~same], minlength=part.shape[0])
+    return np.asarray((other > 0) | (equal < np.count_nonzero(at)))
+
+
+def _direction(cone: Cone, one: Round) -> list[Fraction]:
+    """The sum over the features of side * scale * (x_j - at)."""
+    w = [Fraction(0)] * cone.n_columns
+    for j, side, t in zip(one.features.tolist(), one.sides.tolist(), one.at.tolist(), strict=True):
+        w[j] = Fraction(side) * Fraction(2) ** int(cone.exponents[j])
+        if cone.intercept:
+            w[-1] -= w[j] * Fraction(t)
+    return w
+
+
+def _gains(cone: Cone, part: Part, one: Round) -> Array:
+    """sum_j scale_j |x_j - at_j| of these rows."""
+    scale = np.ldexp(1.0, cone.exponents[one.features])
+    X = part.X[:, one.features]
+    if sp.issparse(X):
+        signed = X @ (one.sides * scale) - float(one.sides @ (scale * one.at))
+        return np.asarray(np.abs(signed))
+    return np.asarray(np.abs(X.astype(np.float64) - one.at) @ scale)
+
+
+def _losses(cone: Cone, part: Part, w: list[Fraction]) -> Array:
+    """-w.z_i of these rows, roughly."""
+    d, scaled = cone.rows.n_features, []
+    for value, e in zip(w, cone.exponents.tolist(), strict=True):
+        scaled.append(value / Fraction(2) ** e)
+    top = max(abs(v) for v in scaled) or Fraction(1)
+    v = np.ldexp(np.array([float(u / top) for u in scaled]), cone.exponents)
+    raw = part.X @ v[:d] + (v[-1] if cone.intercept else 0.0)
+    return np.asarray(-raw * part.y * (float(top) if top < 2**1000 else np.inf))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -116,23 +116,27 @@ def solve(matrix: Rows, right: list[Fraction]) -> list[Fraction]:
 def completed_weights(
     rows: Rows, basis: list[int], columns: list[int], weights: dict[int, Fraction]
 ) -> list[Fraction] | None:
-    """Weights of all rows that cancel, those outside `basis` being given; None if not > 0."""
-    p = len(rows[0])
-    target = [Fraction(0)] * p
-    for k, c in weights.items():
-        for j in range(p):
-            target[j] -= c * rows[k][j]
-    matrix = [[rows[k][j] for k in basis] for j in columns]
-    found = solve(matrix, [target[j] for j in columns])
-    full = [weights.get(k, Fraction(0)) for k in range(len(rows))]
-    for k, c in zip(basis, found, strict=True):
-        full[k] += c
-    if any(c < 0 for c in full) or any(full[k] <= 0 for k in basis):
+    """Weights of all rows that cancel, those outside `basis` being given; None if one is < 0."""
+    others = list(weights)
+    common = lcm(*(weights[k].denominator for k in others))
+    whole = [int(weights[k] * common) for k in others]
+    if others:
+        target = fmpz_mat(1, len(others), whole) * fmpz_mat([rows[k] for k in others])
+    else:
+        target = fmpz_mat(1, len(rows[0]))
+    chosen = fmpz_mat([rows[k] for k in basis])
+    matrix = fmpz_mat([[rows[k][j] for k in basis] for j in columns])
+    right = fmpz_mat(len(columns), 1, [-int(target[0, j]) for j in columns])
+    solution: Any = matrix.solve(right)
+    numerators, denominator = solution.numer_denom()
+    sums = numerators.transpose() * chosen + denominator * target
+    if any(int(v) for v in sums.entries()):
         return None
-    for j in range(p):
-        if sum(c * row[j] for c, row in zip(full, rows, strict=True)):
-            return None
-    return full
+    scale = int(denominator) * common
+    full = [weights.get(k, Fraction(0)) for k in range(len(rows))]
+    for k, c in zip(basis, numerators.entries(), strict=True):
+        full[k] += Fraction(int(c), scale)
+    return None if any(c < 0 for c in full) else full
 
 
 def hyperplane_through(face: Face, near: Sequence[float], bits: int) -> list[Fraction]:
@@ -140,15 +144,15 @@ def hyperplane_through(face: Face, near: Sequence[float], bits: int) -> list[Fra
     rows, basis, columns, p = face.rows, face.basis, face.pivots, len(near)
     top = max((abs(v) for v in near), default=0.0) or 1.0
     unit = Fraction(2) ** (int(np.frexp(top)[1]) - bits)
-    w = [Fraction(0)] * p
     pivot = set(columns)
-    for j in range(p):
-        if j not in pivot:
-            w[j] = round(Fraction(near[j]) / unit) * unit
-    matrix = [[rows[k][j] for j in columns] for k in basis]
-    right = [-sum((w[j] * rows[k][j] for j in range(p)), Fraction(0)) for k in basis]
-    for j, v in zip(columns, solve(matrix, right), strict=True):
-        w[j] = v
+    free = [0 if j in pivot else round(Fraction(near[j]) / unit) for j in range(p)]
+    chosen = fmpz_mat([rows[k] for k in basis])
+    right = chosen * fmpz_mat(p, 1, free)
+    matrix = fmpz_mat([[rows[k][j] for j in columns] for k in basis])
+    found = matrix.solve(right)
+    w = [v * unit for v in free]
+    for j, v in zip(columns, found.entries(), strict=True):
+        w[j] = -Fraction(int(v.p), int(v.q)) * unit
     return w
 
 
@@ -159,7 +163,7 @@ def coprime(values: list[int]) -> list[int]:
 
 
 def circuit(face: Face) -> list[Fraction] | None:
-    """Positive weights with which the rows cancel, if they do so in just one way."""
+    """Weights >= 0 with which the rows cancel, if they do so in just one way."""
     if len(face.basis) != len(face.rows) - 1:
         return None
     last = next(k for k in range(len(face.rows)) if k not in set(face.basis))

@@ -12,6 +12,7 @@ earlier ones their sum errs nowhere, and splits off all of these rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,7 +24,7 @@ import scipy.sparse as sp
 from rosenblatt.data.chunks import Part
 from rosenblatt.prove.cone import Array, Cone, dense
 
-SAMPLE = 2_000  # rows that rule out most features
+SAMPLE = 2_000
 MOST_ROUNDS = 50
 
 
@@ -36,69 +37,89 @@ class Round:
     at: Array
     rows: npt.NDArray[np.int64]
 
+    def features_sides_at(self) -> Iterator[tuple[int, float, float]]:
+        return zip(self.features.tolist(), self.sides.tolist(), self.at.tolist(), strict=True)
+
 
 @dataclass(frozen=True, eq=False)
 class Peeled:
-    """All rounds, and which rows are left."""
+    """All rounds, which rows are left, and which features still differ among them."""
 
     rounds: tuple[Round, ...]
     left: npt.NDArray[np.bool_]
+    features: npt.NDArray[np.bool_]
+
+    @classmethod
+    def nothing(cls, cone: Cone) -> Peeled:
+        n, d = cone.rows.n_rows, cone.rows.n_features
+        return cls((), np.ones(n, dtype=bool), np.ones(d, dtype=bool))
 
     def extended(self, cone: Cone, w: list[Fraction], bits: int = 1) -> list[Fraction]:
         """w, which is right on the rows left, with multiples that make it right on the others.
 
         The multiples are estimated in floats and `bits` larger; too large does no harm.
         """
+        w = list(w)
+        near = np.array(
+            [_float(x * Fraction(2) ** -e) for x, e in zip(w, cone.exponents.tolist(), strict=True)]
+        )
         for one in reversed(self.rounds):
-            direction = _direction(cone, one)
             with np.errstate(all="ignore"):
                 part = cone.rows.take(one.rows)
-                need = _losses(cone, part, w) / _gains(cone, part, one)
+                need = _losses(cone, part, near) / _gains(cone, part, one)
                 factor = float(np.max(need, initial=0.0))
             power = int(np.frexp(factor)[1]) + bits if 0 < factor < np.inf else bits
-            w = [a + Fraction(2) ** power * b for a, b in zip(w, direction, strict=True)]
+            for j, side, at in zip(
+                one.features.tolist(), one.sides.tolist(), one.at.tolist(), strict=True
+            ):
+                step = int(side) * Fraction(2) ** (power + int(cone.exponents[j]))
+                w[j] += step
+                near[j] = _float(w[j] * Fraction(2) ** -int(cone.exponents[j]))
+                if at:
+                    w[-1] -= step * Fraction(at)
+            near[-1] = _float(w[-1] * Fraction(2) ** -int(cone.exponents[-1]))
         return w
 
 
 def peel(cone: Cone) -> Peeled:
     """Round after round, until no feature splits off anything."""
+    nothing = Peeled.nothing(cone)
+    if _ruled_out(cone):
+        return nothing
     rounds: list[Round] = []
-    left = np.ones(cone.rows.n_rows, dtype=bool)
-    candidates = _not_ruled_out(cone)
-    while candidates.size and len(rounds) < MOST_ROUNDS and len(np.unique(cone.y[left])) == 2:
-        found = _one_round(cone, left, candidates)
+    left, features = nothing.left, nothing.features
+    while len(rounds) < MOST_ROUNDS and len(np.unique(cone.y[left])) == 2:
+        low, high = _ends(cone, left)
+        features = low.min(axis=0) < high.max(axis=0)
+        if not cone.intercept:
+            features |= low.min(axis=0) != 0
+        found = _one_round(cone, left, low, high)
         if found is None:
             break
         rounds.append(found)
         left[found.rows] = False
-        candidates = np.setdiff1d(candidates, found.features)
-    return Peeled(tuple(rounds), left)
+    return Peeled(tuple(rounds), left, features)
 
 
-def _not_ruled_out(cone: Cone) -> npt.NDArray[np.int64]:
-    """Features that might split off something: a sample of rows rules out the others.
+def _ruled_out(cone: Cone) -> bool:
+    """Whether a sample of rows shows that no feature splits off anything.
 
-    Only in the first round: later there are fewer rows, and a feature may come back. Dense
-    data without constant columns rarely has any, and then this is all it costs.
+    Dense data are mostly so, and then this is all that peeling costs.
     """
     part = next(iter(cone.rows.parts()))
     n = min(len(part), SAMPLE)
-    low, high = _ends(part.X[:n], part.y[:n], np.ones(n, dtype=bool), cone)
+    if len(np.unique(part.y[:n])) < 2:
+        return False
+    low, high = _part_ends(part.X[:n], part.y[:n], np.ones(n, dtype=bool))
     splits, _, _ = _splitting(low, high, cone.intercept)
-    everything = np.arange(cone.rows.n_features)
-    return everything if splits.any() or sp.issparse(part.X) else everything[splits]
+    varies = low.min(axis=0) < high.max(axis=0)
+    return bool(varies.all() and not splits.any())
 
 
-def _one_round(
-    cone: Cone, left: npt.NDArray[np.bool_], candidates: npt.NDArray[np.int64]
-) -> Round | None:
-    d = cone.rows.n_features
-    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
-    for part in cone.rows.parts():
-        a, b = _ends(part.X, part.y, left[part.start : part.start + len(part)], cone)
-        low, high = np.minimum(low, a), np.maximum(high, b)
+def _one_round(cone: Cone, left: npt.NDArray[np.bool_], low: Array, high: Array) -> Round | None:
+    """The features that split off rows, all at once: none of them errs on any row left."""
     splits, sides, at = _splitting(low, high, cone.intercept)
-    features = np.intersect1d(np.flatnonzero(splits), candidates)
+    features = np.flatnonzero(splits)
     if not features.size:
         return None
     found = []
@@ -108,9 +129,18 @@ def _one_round(
     return Round(features, sides[features], at[features], rows[left[rows]])
 
 
-def _ends(X: Any, y: Array, left: Array, cone: Cone) -> tuple[Array, Array]:
+def _ends(cone: Cone, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
     """Smallest and largest entries of each feature for either class, -1 first."""
     d = cone.rows.n_features
+    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
+    for part in cone.rows.parts():
+        a, b = _part_ends(part.X, part.y, left[part.start : part.start + len(part)])
+        low, high = np.minimum(low, a), np.maximum(high, b)
+    return low, high
+
+
+def _part_ends(X: Any, y: Array, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    d = X.shape[1]
     low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
     for k, label in enumerate((-1, 1)):
         rows = np.flatnonzero((y == label) & left)
@@ -147,16 +177,6 @@ def _differ(X: Any, features: Array, at: Array) -> Array:
     return np.asarray((other > 0) | (equal < np.count_nonzero(at)))
 
 
-def _direction(cone: Cone, one: Round) -> list[Fraction]:
-    """The sum over the features of side * scale * (x_j - at)."""
-    w = [Fraction(0)] * cone.n_columns
-    for j, side, t in zip(one.features.tolist(), one.sides.tolist(), one.at.tolist(), strict=True):
-        w[j] = Fraction(side) * Fraction(2) ** int(cone.exponents[j])
-        if cone.intercept:
-            w[-1] -= w[j] * Fraction(t)
-    return w
-
-
 def _gains(cone: Cone, part: Part, one: Round) -> Array:
     """sum_j scale_j |x_j - at_j| of these rows."""
     scale = np.ldexp(1.0, cone.exponents[one.features])
@@ -167,12 +187,12 @@ def _gains(cone: Cone, part: Part, one: Round) -> Array:
     return np.asarray(np.abs(X.astype(np.float64) - one.at) @ scale)
 
 
-def _losses(cone: Cone, part: Part, w: list[Fraction]) -> Array:
-    """-w.z_i of these rows, roughly."""
-    d, scaled = cone.rows.n_features, []
-    for value, e in zip(w, cone.exponents.tolist(), strict=True):
-        scaled.append(value / Fraction(2) ** e)
-    top = max(abs(v) for v in scaled) or Fraction(1)
-    v = np.ldexp(np.array([float(u / top) for u in scaled]), cone.exponents)
-    raw = part.X @ v[:d] + (v[-1] if cone.intercept else 0.0)
-    return np.asarray(-raw * part.y * (float(top) if top < 2**1000 else np.inf))
+def _losses(cone: Cone, part: Part, near: Array) -> Array:
+    """-w.z_i of these rows, roughly, from weights of the scaled columns."""
+    w = np.ldexp(near, cone.exponents)
+    raw = part.X @ w[: cone.rows.n_features] + (w[-1] if cone.intercept else 0.0)
+    return np.asarray(-raw * part.y)
+
+
+def _float(value: Fraction) -> float:
+    return float(value) if abs(value) < 2**1023 else np.inf

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 Array = npt.NDArray[Any]
-DENSE = 300_000  # nonzeros from which an interior point method is quicker than the simplex
+DENSE = 300_000  # nonzeros from which many steps of the simplex method take long
+FEW_STEPS = 500
 
 
 class Hinge:
@@ -44,11 +45,19 @@ class Hinge:
         self.n_rows, self.nonzeros = self.n_rows + m, self.nonzeros + rows.nnz
 
     def solve(self) -> tuple[Array, Array] | None:
-        """v and the weights c; None if HiGHS gives up."""
-        if self.nonzeros > DENSE:
+        """v and the weights c; None if HiGHS gives up.
+
+        Few steps of the simplex method settle what can be separated. A large program with rows
+        that cancel takes thousands; an interior point is quicker there, and does as well.
+        """
+        large = self.nonzeros > DENSE
+        self.model.setOptionValue("simplex_iteration_limit", FEW_STEPS if large else 2**31 - 1)
+        self.model.run()
+        if self.model.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:
             self.model.setOptionValue("solver", "ipm")
             self.model.setOptionValue("run_crossover", "off")
-        self.model.run()
+            self.model.run()
+            self.model.setOptionValue("solver", "simplex")
         if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         solution = self.model.getSolution()
@@ -56,7 +65,10 @@ class Hinge:
 
 
 def vertex(Z: Array, total: Array, cost: Array, sums: bool = False) -> Array | None:
-    """A vertex of {c >= 0 : sum_i c_i z_i = total} of small cost; with `sums`, sum_i c_i = 1."""
+    """A vertex of {c >= 0 : sum_i c_i z_i = total} of small cost; with `sums`, sum_i c_i = 1.
+
+    Exactly 0 outside the basis.
+    """
     A = np.hstack([Z, np.ones((len(Z), 1))]) if sums else Z
     right = np.append(total, 1.0) if sums else total
     model, columns, m = _model(None), sp.csr_array(A), len(Z)
@@ -74,7 +86,8 @@ def vertex(Z: Array, total: Array, cost: Array, sums: bool = False) -> Array | N
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
-    return np.array(model.getSolution().col_value)
+    basic = np.array([s == highspy.HighsBasisStatus.kBasic for s in model.getBasis().col_status])
+    return np.where(basic, np.maximum(model.getSolution().col_value, 0.0), 0.0)
 
 
 def _model(seconds: float | None) -> Any:

@@ -137,7 +137,7 @@ class _Search:
         self.rows, self.intercept, self.limits = rows, intercept, limits
         limits.check_time()
         self.cone = Cone.of(rows, intercept)
-        self.peeled = Peeled((), np.ones(rows.n_rows, dtype=bool))
+        self.peeled = Peeled.nothing(self.cone)
         self.working: list[int] = []
         self.rng = np.random.default_rng(0)
 
@@ -206,7 +206,7 @@ class _Search:
     def _start_working(self) -> None:
         """The rows that the perceptron finds hardest, of either class."""
         scores = self.cone.scores(self.guess)
-        size = 2 * self.cone.n_columns + 10
+        size = self._batch
         for label in (-1, 1):
             rows = np.flatnonzero((self.cone.y == label) & self.peeled.left)
             if len(rows) > size:
@@ -219,9 +219,14 @@ class _Search:
         self.working.extend(new)
         return new
 
+    def _columns(self) -> Array:
+        """The columns that tell rows apart: features that differ among the rows left, offset."""
+        kept = self.peeled.features
+        return np.flatnonzero(np.append(kept, True) if self.intercept else kept)
+
     @property
     def _batch(self) -> int:
-        return 2 * self.cone.n_columns + 20
+        return 2 * int(self.peeled.features.sum()) + 20
 
     def _worst(self, rows: Array, scores: Array) -> Array:
         """The rows furthest on the wrong side, and some at random places among them."""
@@ -234,7 +239,7 @@ class _Search:
         """Rows that cancel go on the face, until the rest is split off. None: floats are blind."""
         face: list[int] = []
         while True:
-            space = _Space.orthogonal_to(self.cone.scaled(face), self.cone.n_columns)
+            space = _Space.orthogonal_to(self.cone.scaled(face), self._columns())
             self.limits.stage = (
                 f"with {len(self.working)} rows in the working set, {len(face)} of them cancelling"
             )
@@ -278,17 +283,15 @@ class _Search:
             return [], np.empty((0, 0))
         scores = self.cone.scores(v)
         size = FLAT * float(np.abs(v).max())
-        wrong = scores <= size if strict else np.abs(scores) > size
-        rows = np.flatnonzero(wrong & self.peeled.left)
-        rows = rows[~np.isin(rows, self.working)]
-        while rows.size:
-            some = self._worst(rows, scores)
-            inside = space.coordinates(self.cone.scaled(some))
-            off = space.off(inside)
-            if off.any():
-                return self._add(some[off]), inside[off]
-            rows = np.setdiff1d(rows, some)
-        return [], np.empty((0, 0))
+        wrong = self.peeled.left & (scores <= size if strict else np.abs(scores) > size)
+        wrong[self.working] = False
+        if strict and space.basis is not None and wrong.any():
+            turned = space.outside(self.rng.standard_normal(space.size))  # 0 on the face only
+            wrong &= np.abs(self.cone.scores(turned)) > FLAT
+        some = self._worst(np.flatnonzero(wrong), scores)
+        inside = space.coordinates(self.cone.scaled(some))
+        off = space.off(inside)
+        return self._add(some[off]), inside[off]
 
     # ------------------------------------------------------------------ 4: exact proofs
 
@@ -304,7 +307,7 @@ class _Search:
         self.limits.check_time()
         if not v.any():
             return self._on_face(proofs, [Fraction(0)] * self.cone.n_columns)
-        for bits in (4, 12, 30, 53, 120):  # the fewest that do keep the rationals short
+        for bits in (8, 24, 53, 120):  # the fewest that do keep the rationals short
             self.limits.check_time()
             w = exact.hyperplane_through(face, near.tolist(), bits)
             if found := self._on_face(proofs, w):
@@ -317,38 +320,47 @@ class _Search:
         return exact.Face(at, rows, exponents, *exact.independent(rows))
 
     def _proofs(self, face: exact.Face) -> tuple[Combination, Combination] | None:
-        """Weights that cancel and span the face, and a smallest set that cancels."""
+        """Weights that cancel and span the face, and a smallest set that cancels.
+
+        Floats propose which rows; where they fail, the face is decided over the rationals.
+        """
         Z = self.cone.scaled(face.at)
-        if not face.basis:  # rows of zeros cancel by themselves
-            one = _combination(face, [Fraction(1)] + [Fraction(0)] * (len(Z) - 1))
-            return one, one
+        witness = self._circuit(face, Z)
+        if witness is not None:
+            circuit, rank = witness
+            if rank == len(face.basis):
+                return circuit, circuit
+            proof = self._spanning(face, Z)
+            if proof is not None:
+                return proof, circuit
+        decided = rational.decide(face.rows, self.limits.check_time)
+        if any(decided.w):
+            return None
+        return _combination(face, decided.weights), _combination(face, decided.circuit)
+
+    def _circuit(self, face: exact.Face, Z: Array) -> tuple[Combination, int] | None:
+        """Rows of a face that cancel in just one way, and their rank."""
         found = vertex(Z, np.zeros(Z.shape[1]), np.arange(1.0, len(Z) + 1), sums=True)
         if found is None:
             return None
-        small = self._face([i for i, c in zip(face.at, found, strict=True) if c > 1e-9])
+        small = self._face([i for i, c in zip(face.at, found, strict=True) if c])
         weights = exact.circuit(small)
         if weights is None:
             return None
         self.limits.check_bits(weights)
-        witness = _combination(small, weights)
-        if len(small.basis) == len(face.basis):
-            return witness, witness
-        proof = self._spanning(face, Z)
-        return None if proof is None else (proof, witness)
+        return _combination(small, weights), sum(1 for c in weights if c) - 1
 
     def _spanning(self, face: exact.Face, Z: Array) -> Combination | None:
         """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
         found = vertex(Z, -Z[face.basis].sum(axis=0), np.ones(len(Z)))
         if found is None:
             return None
-        factors = self._row_factors(face)
+        factors, basis = self._row_factors(face), set(face.basis)
         others = {
-            k: Fraction(float(c)) * factors[k]
-            for k, c in enumerate(found)
-            if c > 1e-12 and k not in set(face.basis)
+            k: Fraction(float(c)) * factors[k] for k, c in enumerate(found) if c and k not in basis
         }
         full = exact.completed_weights(face.rows, face.basis, face.pivots, others)
-        if full is None:
+        if full is None or any(full[k] == 0 for k in basis):
             return None
         self.limits.check_bits(full)
         return _combination(face, full)
@@ -369,6 +381,9 @@ class _Search:
         proof, witness = proofs
         if not any(rest) and not self.peeled.rounds:
             return self._verified(Overlapping(**self._common(), proof=proof, witness=witness))
+        signs = checker.signs(self.rows, *self._parted(_floats_if_exact(rest)), self.intercept)
+        if (signs[self.peeled.left] < 0).any():
+            return None
         for bits in (1, 60, 2200):
             full = _primitive(self.peeled.extended(self.cone, rest, bits))
             self.limits.check_bits(full)
@@ -383,8 +398,6 @@ class _Search:
                     if split
                     else Overlapping(**self._common(), proof=proof, witness=witness)
                 )
-            if not self.peeled.rounds:
-                return None
         return None
 
     # ------------------------------------------------------------------ 5: rationals
@@ -472,25 +485,36 @@ class _Search:
 
 @dataclass(frozen=True, eq=False)
 class _Space:
-    """What is orthogonal to a face, in coordinates: an orthonormal basis, None for everything."""
+    """The w that are 0 outside some columns and orthogonal to a face, in coordinates.
 
-    size: int
+    An orthonormal basis of what is orthogonal to the face; None if that is everything.
+    """
+
+    n_columns: int
+    columns: Array
     basis: Array | None
 
     @classmethod
-    def orthogonal_to(cls, Z: Array, columns: int) -> _Space:
+    def orthogonal_to(cls, Z: Array, columns: Array) -> _Space:
         if not len(Z):
-            return cls(columns, None)
-        q, r, _ = scipy.linalg.qr(Z.T, pivoting=True)
+            return cls(Z.shape[1], columns, None)
+        q, r, _ = scipy.linalg.qr(Z[:, columns].T, pivoting=True)
         sizes = np.abs(np.diagonal(r))
         rank = int((sizes > FLAT * sizes[0]).sum())
-        return cls(columns - rank, q[:, rank:])
+        return cls(Z.shape[1], columns, q[:, rank:])
+
+    @property
+    def size(self) -> int:
+        return len(self.columns) if self.basis is None else int(self.basis.shape[1])
 
     def coordinates(self, Z: Array) -> Array:
-        return Z if self.basis is None else Z @ self.basis
+        inside = Z[:, self.columns]
+        return inside if self.basis is None else inside @ self.basis
 
     def outside(self, v: Array) -> Array:
-        return v if self.basis is None else self.basis @ v
+        w = np.zeros(self.n_columns)
+        w[self.columns] = v if self.basis is None else self.basis @ v
+        return w
 
     @staticmethod
     def off(inside: Array) -> npt.NDArray[np.bool_]:

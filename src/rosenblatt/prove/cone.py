@@ -1,6 +1,6 @@
 """Cone: the rows z_i = y_i (x_i, 1) as the searches see them, in floats, scaled.
 
-Each column is multiplied by a power of two that brings its largest entry to about 1. That is
+Each column is multiplied by a power of two that brings its usual entries to about 1. That is
 exact, moves no hyperplane (w.z = (w / scale).(scale z)), and linear programs need it: HiGHS drops
 entries below 1e-9 and refuses large ones. Weights of scaled columns are called v, w = scale v.
 """
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from rosenblatt.data.chunks import Part, Rows
 
 Array = npt.NDArray[Any]
+SAMPLE = 2_000  # rows of each part that tell how large its columns are
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,15 @@ class Cone:
     @classmethod
     def of(cls, rows: Rows, intercept: bool) -> Cone:
         """One reading of the rows: their labels, and how large their columns are."""
-        top, labels = np.zeros(rows.n_features), []
+        top, usual, labels = np.zeros(rows.n_features), np.zeros(rows.n_features), []
         for part in rows.parts():
             top = np.maximum(top, np.maximum(_ends(part.X.max(axis=0)), -_ends(part.X.min(axis=0))))
+            usual = np.maximum(usual, _usual(part.X[:SAMPLE]))
             labels.append(part.y)
-        top = np.append(top, 1.0) if intercept else top
-        exponents = -np.frexp(np.where(top > 0, top, 1.0))[1].astype(np.int64)
+        size = np.maximum(usual, top / 1024)  # a few entries may be large
+        size = np.where(size > 0, size, top)
+        size = np.append(size, 1.0) if intercept else size
+        exponents = -np.frexp(np.where(size > 0, size, 1.0))[1].astype(np.int64)
         return cls(rows, intercept, exponents, np.concatenate(labels).astype(np.int8))
 
     @property
@@ -46,12 +50,18 @@ class Cone:
 
     def scaled(self, at: Any) -> Array:
         """The scaled z_i of these rows, dense, each divided by a power of two of its own size."""
+        return unit(self._columns_scaled(at))
+
+    def row_exponents(self, at: Any) -> list[int]:
+        """The powers of two by which `scaled` multiplies these rows."""
+        return [int(e) for e in _row_exponents(self._columns_scaled(at))]
+
+    def _columns_scaled(self, at: Any) -> Array:
         part = self.rows.take(at)
         Z = np.asarray(dense(part.X), dtype=np.float64)
         if self.intercept:
             Z = np.hstack([Z, np.ones((len(Z), 1))])
-        Z = np.ldexp(Z * part.y[:, None], self.exponents)
-        return unit(Z)
+        return np.asarray(np.ldexp(Z * part.y[:, None], self.exponents))
 
     def scores(self, v: Array) -> Array:
         """w.z_i in floats for every row; what overflows counts as 0."""
@@ -71,12 +81,24 @@ class Cone:
 
 def unit(Z: Array) -> Array:
     """Rows divided by powers of two of their size."""
-    return np.asarray(np.ldexp(Z, -np.frexp(np.abs(Z).max(axis=1, initial=0.0))[1][:, None]))
+    return np.asarray(np.ldexp(Z, _row_exponents(Z)[:, None]))
+
+
+def _row_exponents(Z: Array) -> Array:
+    return np.asarray(-np.frexp(np.abs(Z).max(axis=1, initial=0.0))[1])
 
 
 def dense(X: Any) -> Array:
     """A part's rows as an array."""
     return np.asarray(X.toarray() if sp.issparse(X) else X)
+
+
+def _usual(X: Any) -> Array:
+    """The mean of |x| over the entries that are not 0, column by column."""
+    sizes = abs(X.astype(np.float64))
+    with np.errstate(all="ignore"):
+        means = _ends((sizes / 1024).sum(axis=0)) / np.maximum(_ends((X != 0).sum(axis=0)), 1)
+    return np.where(np.isfinite(means), means * 1024, 0.0)
 
 
 def _ends(values: Any) -> Array:

@@ -51,7 +51,7 @@ from rosenblatt.prove.certificate import (
     Separable,
     data_digest,
 )
-from rosenblatt.prove.cone import Array, Cone, dense, unit
+from rosenblatt.prove.cone import Array, Cone, unit
 from rosenblatt.prove.peel import Peeled, peel
 from rosenblatt.prove.program import Hinge, vertex
 
@@ -219,8 +219,12 @@ class _Search:
         self.working.extend(new)
         return new
 
-    def _columns(self) -> Array:
-        """The columns that tell rows apart: features that differ among the rows left, offset."""
+    @property
+    def columns(self) -> Array:
+        """The columns that tell rows apart: features that differ among the rows left, offset.
+
+        Any other is a multiple of the offset on the rows left (without offset, 0).
+        """
         kept = self.peeled.features
         return np.flatnonzero(np.append(kept, True) if self.intercept else kept)
 
@@ -239,7 +243,7 @@ class _Search:
         """Rows that cancel go on the face, until the rest is split off. None: floats are blind."""
         face: list[int] = []
         while True:
-            space = _Space.orthogonal_to(self.cone.scaled(face), self._columns())
+            space = _Space.orthogonal_to(self.cone.scaled(face), self.columns)
             self.limits.stage = (
                 f"with {len(self.working)} rows in the working set, {len(face)} of them cancelling"
             )
@@ -297,9 +301,9 @@ class _Search:
 
     def _proven(self, face_rows: list[int], v: Array) -> Certificate | None:
         """The certificate that these floats suggest, exactly; None if they mislead."""
-        near = np.ldexp(v, self.cone.exponents)
+        near = np.ldexp(v, self.cone.exponents)[self.columns]
         if not face_rows:
-            return self._lifted([Fraction(float(x)) for x in near])
+            return self._lifted(self._embedded([Fraction(float(x)) for x in near]))
         face = self._face(face_rows)
         proofs = self._proofs(face)
         if proofs is None:
@@ -310,14 +314,26 @@ class _Search:
         for bits in (8, 24, 53, 120):  # the fewest that do keep the rationals short
             self.limits.check_time()
             w = exact.hyperplane_through(face, near.tolist(), bits)
-            if found := self._on_face(proofs, w):
+            if found := self._on_face(proofs, self._embedded(w)):
                 return found
         return None
 
     def _face(self, at: list[int]) -> exact.Face:
-        part = self.rows.take(at)
-        rows, exponents = exact.integer_rows(part.X, part.y, range(len(at)), self.intercept)
-        return exact.Face(at, rows, exponents, *exact.independent(rows))
+        return exact.Face.of_rows(at, *self._integers(at))
+
+    def _integers(self, at: list[int], scaled: bool = False) -> tuple[exact.Rows, list[int]]:
+        """The z_i of rows as integers, in the columns that tell rows apart."""
+        part, columns = self.rows.take(at), self.columns
+        X = part.X[:, columns[columns < self.rows.n_features]]
+        shifts = self.cone.exponents[columns].tolist() if scaled else None
+        return exact.integer_rows(X, part.y, range(len(at)), self.intercept, shifts)
+
+    def _embedded(self, w: Sequence[Fraction]) -> list[Fraction]:
+        """Weights of all columns from weights of those that tell rows apart."""
+        full = [Fraction(0)] * self.cone.n_columns
+        for j, c in zip(self.columns.tolist(), w, strict=True):
+            full[j] = c
+        return full
 
     def _proofs(self, face: exact.Face) -> tuple[Combination, Combination] | None:
         """Weights that cancel and span the face, and a smallest set that cancels.
@@ -367,12 +383,8 @@ class _Search:
 
     def _row_factors(self, face: exact.Face) -> list[Fraction]:
         """scaled float row = integer row * factor (column scaling aside)."""
-        part = self.rows.take(face.at)
-        Z = np.asarray(dense(part.X), dtype=np.float64)
-        if self.intercept:
-            Z = np.hstack([Z, np.ones((len(Z), 1))])
-        power = np.frexp(np.abs(np.ldexp(Z, self.cone.exponents)).max(axis=1))[1]
-        return [Fraction(2) ** (-int(p) - e) for p, e in zip(power, face.exponents, strict=True)]
+        powers = self.cone.row_exponents(face.at)
+        return [Fraction(2) ** (p - e) for p, e in zip(powers, face.exponents, strict=True)]
 
     def _on_face(
         self, proofs: tuple[Combination, Combination], rest: list[Fraction]
@@ -404,14 +416,10 @@ class _Search:
 
     def _by_rationals(self) -> Certificate:
         """Floats cannot see it: decide working sets over the rationals, however long it takes."""
-        shifts = self.cone.exponents.tolist()
         while True:
             self.limits.stage = f"with {len(self.working)} rows, over the rationals"
             self.limits.check_time()
-            part = self.rows.take(self.working)
-            rows, exponents = exact.integer_rows(
-                part.X, part.y, range(len(self.working)), self.intercept, shifts
-            )
+            rows, exponents = self._integers(self.working, scaled=True)
             decided = rational.decide(rows, self.limits.check_time)
             self.limits.check_bits([*decided.w, *decided.weights])
             w = self._unscaled(decided.w)
@@ -460,8 +468,9 @@ class _Search:
         return None
 
     def _unscaled(self, v: Sequence[Fraction]) -> list[Fraction]:
-        """Weights of the columns from weights of the scaled columns."""
-        return [c * Fraction(2) ** e for c, e in zip(v, self.cone.exponents.tolist(), strict=True)]
+        """Weights of all columns from weights of the scaled ones that tell rows apart."""
+        powers = self.cone.exponents[self.columns].tolist()
+        return self._embedded([c * Fraction(2) ** e for c, e in zip(v, powers, strict=True)])
 
     def _parted(self, w: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
         d = self.rows.n_features

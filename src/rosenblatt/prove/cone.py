@@ -48,6 +48,14 @@ class Cone:
     def n_columns(self) -> int:
         return len(self.exponents)
 
+    def row_of_zeros(self) -> list[int]:
+        """The first row with z_i = 0, if there is one; with an offset there is none."""
+        for part in () if self.intercept else self.rows.parts():
+            counts = (part.X != 0).sum(axis=1)
+            if (counts == 0).any():
+                return [part.start + int(np.argmin(counts))]
+        return []
+
     def scaled(self, at: Any) -> Array:
         """The scaled z_i of these rows, dense, each divided by a power of two of its own size."""
         return unit(self._columns_scaled(at))

@@ -149,6 +149,8 @@ def hyperplane_through(face: Face, near: Sequence[float], bits: int) -> list[Fra
     unit = Fraction(2) ** (int(np.frexp(top)[1]) - bits)
     pivot = set(columns)
     free = [0 if j in pivot else round(Fraction(near[j]) / unit) for j in range(p)]
+    if not basis:
+        return [v * unit for v in free]
     chosen = fmpz_mat([rows[k] for k in basis])
     right = chosen * fmpz_mat(p, 1, free)
     matrix = fmpz_mat([[rows[k][j] for j in columns] for k in basis])
@@ -167,6 +169,8 @@ def coprime(values: list[int]) -> list[int]:
 
 def circuit(face: Face) -> list[Fraction] | None:
     """Weights >= 0 with which the rows cancel, if they do so in just one way."""
+    if not face.basis:  # rows of zeros cancel by themselves
+        return [Fraction(int(k == 0)) for k in range(len(face.rows))]
     if len(face.basis) != len(face.rows) - 1:
         return None
     last = next(k for k in range(len(face.rows)) if k not in set(face.basis))

@@ -226,7 +226,8 @@ class _Search:
         Any other is a multiple of the offset on the rows left (without offset, 0).
         """
         kept = self.peeled.features
-        return np.flatnonzero(np.append(kept, True) if self.intercept else kept)
+        found = np.flatnonzero(np.append(kept, True) if self.intercept else kept)
+        return found if found.size else np.zeros(1, dtype=np.int64)
 
     @property
     def _batch(self) -> int:
@@ -241,7 +242,7 @@ class _Search:
 
     def _by_programs(self) -> Certificate | None:
         """Rows that cancel go on the face, until the rest is split off. None: floats are blind."""
-        face: list[int] = []
+        face = self.cone.row_of_zeros()  # it cancels by itself
         while True:
             space = _Space.orthogonal_to(self.cone.scaled(face), self.columns)
             self.limits.stage = (
@@ -301,9 +302,9 @@ class _Search:
 
     def _proven(self, face_rows: list[int], v: Array) -> Certificate | None:
         """The certificate that these floats suggest, exactly; None if they mislead."""
-        near = np.ldexp(v, self.cone.exponents)[self.columns]
+        near = v[self.columns].tolist()
         if not face_rows:
-            return self._lifted(self._embedded([Fraction(float(x)) for x in near]))
+            return self._lifted(self._unscaled([Fraction(x) for x in near]))
         face = self._face(face_rows)
         proofs = self._proofs(face)
         if proofs is None:
@@ -313,27 +314,27 @@ class _Search:
             return self._on_face(proofs, [Fraction(0)] * self.cone.n_columns)
         for bits in (8, 24, 53, 120):  # the fewest that do keep the rationals short
             self.limits.check_time()
-            w = exact.hyperplane_through(face, near.tolist(), bits)
-            if found := self._on_face(proofs, self._embedded(w)):
+            w = exact.hyperplane_through(face, near, bits)
+            if found := self._on_face(proofs, self._unscaled(w)):
                 return found
         return None
 
     def _face(self, at: list[int]) -> exact.Face:
         return exact.Face.of_rows(at, *self._integers(at))
 
-    def _integers(self, at: list[int], scaled: bool = False) -> tuple[exact.Rows, list[int]]:
-        """The z_i of rows as integers, in the columns that tell rows apart."""
+    def _integers(self, at: list[int]) -> tuple[exact.Rows, list[int]]:
+        """The scaled z_i of rows as integers, in the columns that tell rows apart."""
         part, columns = self.rows.take(at), self.columns
         X = part.X[:, columns[columns < self.rows.n_features]]
-        shifts = self.cone.exponents[columns].tolist() if scaled else None
+        shifts = self.cone.exponents[columns].tolist()
         return exact.integer_rows(X, part.y, range(len(at)), self.intercept, shifts)
 
-    def _embedded(self, w: Sequence[Fraction]) -> list[Fraction]:
-        """Weights of all columns from weights of those that tell rows apart."""
-        full = [Fraction(0)] * self.cone.n_columns
-        for j, c in zip(self.columns.tolist(), w, strict=True):
-            full[j] = c
-        return full
+    def _unscaled(self, v: Sequence[Fraction]) -> list[Fraction]:
+        """Weights of all columns from weights of the scaled ones that tell rows apart."""
+        w = [Fraction(0)] * self.cone.n_columns
+        for j, c in zip(self.columns.tolist(), v, strict=True):
+            w[j] = c * Fraction(2) ** int(self.cone.exponents[j])
+        return w
 
     def _proofs(self, face: exact.Face) -> tuple[Combination, Combination] | None:
         """Weights that cancel and span the face, and a smallest set that cancels.
@@ -382,7 +383,7 @@ class _Search:
         return _combination(face, full)
 
     def _row_factors(self, face: exact.Face) -> list[Fraction]:
-        """scaled float row = integer row * factor (column scaling aside)."""
+        """scaled float row = integer row * factor."""
         powers = self.cone.row_exponents(face.at)
         return [Fraction(2) ** (p - e) for p, e in zip(powers, face.exponents, strict=True)]
 
@@ -419,7 +420,7 @@ class _Search:
         while True:
             self.limits.stage = f"with {len(self.working)} rows, over the rationals"
             self.limits.check_time()
-            rows, exponents = self._integers(self.working, scaled=True)
+            rows, exponents = self._integers(self.working)
             decided = rational.decide(rows, self.limits.check_time)
             self.limits.check_bits([*decided.w, *decided.weights])
             w = self._unscaled(decided.w)
@@ -466,11 +467,6 @@ class _Search:
                     Separable(**self._common(), w=vector, b=b, margin=low, margin_bound=high)
                 )
         return None
-
-    def _unscaled(self, v: Sequence[Fraction]) -> list[Fraction]:
-        """Weights of all columns from weights of the scaled ones that tell rows apart."""
-        powers = self.cone.exponents[self.columns].tolist()
-        return self._embedded([c * Fraction(2) ** e for c, e in zip(v, powers, strict=True)])
 
     def _parted(self, w: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
         d = self.rows.n_features

@@ -127,9 +127,9 @@ def verify(
     from rosenblatt.prove.certificate import from_json
 
     with _explained():
-        claim, digest = from_json(certificate.read_text())
+        claim = from_json(certificate.read_bytes())
         table = read_csv(file, target, header)
-        said = claim.verify(table.X, table.y, digest)
+        said = claim.verify(table.X, table.y)
     typer.echo(f"{claim.verdict}: {said}")
     raise typer.Exit(0 if said else 1)
 

@@ -68,7 +68,7 @@ def separability_table(X: Any, y: Any, *, fit_intercept: bool = True) -> Verdict
     for a, b in combinations(range(len(labels)), 2):
         both = np.flatnonzero((number == a) | (number == b))
         pairs[labels[a], labels[b]] = separability(
-            problem.X[both], number[both], fit_intercept=fit_intercept
+            problem.X[both], problem.classes[number[both]], fit_intercept=fit_intercept
         )
     rest = {
         label: separability(problem.X, number == k, fit_intercept=fit_intercept)

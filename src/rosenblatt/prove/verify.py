@@ -241,3 +241,26 @@ def _orthogonal(
         divisor = gcd(*vector)
         vectors.append([v // divisor for v in vector])
     return vectors
+
+
+def is_number(value: Number) -> bool:
+    """Whether it is a rational number: no NaN, no infinity."""
+    return isinstance(value, (int, Fraction)) or bool(np.isfinite(value))
+
+
+def labels(rows: Rows, at: Sequence[int]) -> tuple[int, ...]:
+    """-1 or +1 for some rows."""
+    return tuple(int(v) for v in rows.take(at).y)
+
+
+def common_point(rows: Rows, at: Sequence[int], weights: Sequence[Number]) -> tuple[Fraction, ...]:
+    """The mean, under the weights, of those of the rows that have label +1."""
+    part = rows.take(at)
+    X = _as_float64(part.X)
+    mine = [(k, Fraction(c)) for k, c in enumerate(weights) if part.y[k] > 0]
+    sums = [Fraction(0)] * rows.n_features
+    for k, c in mine:
+        for j, v in _row(X, k).items():
+            sums[j] += c * Fraction(v)
+    total = sum(c for _, c in mine)
+    return tuple(v / total for v in sums)

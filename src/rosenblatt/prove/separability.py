@@ -481,11 +481,12 @@ class _Search:
             "data": data_digest(rows),
             "positive": str(rows.classes[1]),
             "negative": str(rows.classes[0]),
+            "feature_names": rows.feature_names,
         }
 
     def _verified(self, certificate: Certificate) -> Certificate | None:
         """No answer leaves unverified."""
-        return None if certificate._untrue(self.rows) else certificate
+        return None if certificate._untrue(self.rows) else certificate.described(self.rows)
 
 
 @dataclass(frozen=True, eq=False)

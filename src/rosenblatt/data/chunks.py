@@ -229,4 +229,6 @@ def _checksum(A: Matrix, labels: npt.NDArray[Any]) -> int:
     total = zlib.crc32(repr((A.shape, str(A.dtype))).encode())
     for piece in pieces:
         total = zlib.crc32(np.ascontiguousarray(piece).data.cast("B"), total)
+    if labels.dtype.kind in "biuf":
+        return zlib.crc32(labels.astype(np.float64).data.cast("B"), total)
     return zlib.crc32("\0".join(map(str, labels.tolist())).encode(), total)

@@ -7,7 +7,6 @@ entries below 1e-9 and refuses large ones. Weights of scaled columns are called 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Part, Rows
+from rosenblatt.data.chunks import Rows
 
 Array = npt.NDArray[Any]
+BLOCK = 1 << 16
 SAMPLE = 2_000  # rows of each part that tell how large its columns are
 
 
@@ -73,18 +73,25 @@ class Cone:
 
     def scores(self, v: Array) -> Array:
         """w.z_i in floats for every row; what overflows counts as 0."""
-        out = [scores for _, scores in self.score_parts(v)]
-        return np.concatenate(out) if len(out) > 1 else out[0]
-
-    def score_parts(self, v: Array) -> Iterator[tuple[Part, Array]]:
-        """Part by part: the rows, and w.z_i for them."""
+        d, found = self.rows.n_features, []
         with np.errstate(all="ignore"):
             w = np.ldexp(v, self.exponents)
             for part in self.rows.parts():
-                raw = part.X @ w[: self.rows.n_features]
-                if self.intercept:
-                    raw = raw + w[-1]
-                yield part, np.nan_to_num(raw * part.y, nan=0.0)
+                raw = _product(part.X, w[:d])
+                found.append((raw + w[-1] if self.intercept else raw) * part.y)
+        scores = np.concatenate(found)
+        return np.asarray(np.nan_to_num(scores, copy=False, nan=0.0))
+
+
+def _product(X: Any, w: Array) -> Array:
+    """X w in float64; float32 is converted as much at a time as a cache holds."""
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ w)
+    step = max(1, BLOCK // X.shape[1])
+    out = np.empty(X.shape[0])
+    for k in range(0, len(out), step):
+        out[k : k + step] = X[k : k + step].astype(np.float64) @ w
+    return out
 
 
 def unit(Z: Array) -> Array:

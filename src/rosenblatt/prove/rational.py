@@ -50,21 +50,18 @@ def decide(rows: Rows, tick: Callable[[], None] = lambda: None) -> Decision:
     m, p = len(rows), len(rows[0])
     Z = fmpz_mat(rows)
     space = fmpz_mat(p, p, [int(i == j) for i in range(p) for j in range(p)])
-    weights = circuit = [Fraction(0)] * m
+    weights = [Fraction(0)] * m
+    zero = next((i for i, row in enumerate(rows) if not any(row)), None)
+    circuit = [Fraction(int(i == zero)) for i in range(m)]  # a row of zeros cancels by itself
     while True:
         table = [[int(v) for v in line] for line in (Z * space).tolist()] if space.ncols() else []
         off = [i for i, line in enumerate(table) if any(line)]
-        if len(off) < len(table) and not any(circuit):  # a row of zeros cancels by itself
-            zero = next(i for i, line in enumerate(table) if not any(line))
-            weights = circuit = [Fraction(int(i == zero)) for i in range(m)]
-        if not off:
-            return Decision([Fraction(0)] * p, weights, circuit)
-        point, cancelling = _nearest([table[i] for i in off], tick)
+        point, cancelling = _nearest([table[i] for i in off], tick) if off else ([], {})
         if not cancelling:
-            w = space * fmpz_mat(len(point), 1, point)
-            return Decision([Fraction(int(w[j, 0])) for j in range(p)], weights, circuit)
-        found = {off[k]: c for k, c in cancelling.items()}
-        weights = _joined(rows, weights, found)
+            w = space * fmpz_mat(len(point), 1, point) if point else fmpz_mat(p, 1)
+            weights = weights if any(weights) else circuit
+            return Decision([Fraction(int(v)) for v in w.entries()], weights, circuit)
+        weights = _joined(rows, weights, {off[k]: c for k, c in cancelling.items()})
         circuit = circuit if any(circuit) else weights
         space = _orthogonal([rows[i] for i in range(m) if weights[i]], p)
 

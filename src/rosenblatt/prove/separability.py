@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from rosenblatt.data.chunks import Rows, as_rows
+from rosenblatt.data.chunks import Chunked, Rows, as_rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import RosenblattError
 from rosenblatt.learn.keep import State
@@ -56,6 +56,7 @@ from rosenblatt.prove.peel import Peeled, peel
 from rosenblatt.prove.program import Hinge, vertex
 
 PASSES = 10  # of the perceptron, before anything else
+CHUNK_PASSES = 4  # where every pass is a reading of the chunks
 FEW_UPDATES = 200_000
 FLAT = 1e-9  # floats closer than this to the span of a face are proposed to lie in it
 
@@ -163,7 +164,7 @@ class _Search:
         state: State | None = None
         clean = False
         try:
-            for _ in range(PASSES):
+            for _ in range(CHUNK_PASSES if isinstance(self.rows, Chunked) else PASSES):
                 self.limits.check_time()
                 moved = 0
                 for part in self.rows.parts():

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpz_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,10 @@ from tests.prove.test_separability import feasible
 
 def dot(a, b):
     return sum(u * v for u, v in zip(a, b, strict=True))
+
+
+def rank_of(rows):
+    return int(fmpz_mat(rows).rank()) if rows else 0
 
 
 @st.composite
@@ -31,14 +36,14 @@ def test_a_decision_carries_both_proofs(rows):
         assert all(c >= 0 for c in weights)
         assert not any(dot(weights, column) for column in zip(*rows, strict=True))
     face = [row for row, c in zip(rows, found.weights, strict=True) if c]
-    rank = len(exact.independent(face)[0])
+    rank = rank_of(face)
     assert len(face) <= max(1, 2 * rank)
     for row in rows:  # what w does not split off is in the span of what cancels
-        inside = bool(face) and len(exact.independent([*face, row])[0]) == rank
+        inside = bool(face) and rank_of([*face, row]) == rank
         assert (dot(found.w, row) > 0) == (not inside)
     circuit = [row for row, c in zip(rows, found.circuit, strict=True) if c]
     assert bool(circuit) == bool(face)
-    assert len(exact.independent(circuit)[0]) == max(len(circuit) - 1, 0)
+    assert rank_of(circuit) == max(len(circuit) - 1, 0)
 
 
 @given(tables())
@@ -66,7 +71,7 @@ def test_pairs_one_unit_in_the_last_place_apart(pairs, d):
 def test_a_random_orthogonal_vector_is_orthogonal(rows):
     u = random_orthogonal(rows, np.random.default_rng(0))
     assert not any(dot(u, row) for row in rows)
-    assert any(u) == (len(exact.independent(rows)[0]) < len(rows[0]))
+    assert any(u) == (rank_of(rows) < len(rows[0]))
 
 
 @given(

@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 Array = npt.NDArray[Any]
 Rows = list[list[int]]
-PRIME = 2**61 - 1
+PRIME = 3_141_592_653_589_793_239  # of no special form: data made of powers of two must not hit it
 
 
 def integer_rows(

@@ -56,20 +56,26 @@ class Cone:
                 return [part.start + int(np.argmin(counts))]
         return []
 
-    def scaled(self, at: Any) -> Array:
-        """The scaled z_i of these rows, dense, each divided by a power of two of its own size."""
+    def scaled(self, at: Any) -> Any:
+        """The scaled z_i of these rows, each divided by a power of two of its own size.
+
+        An array, or CSR if the rows are.
+        """
         return unit(self._columns_scaled(at))
 
     def row_exponents(self, at: Any) -> list[int]:
         """The powers of two by which `scaled` multiplies these rows."""
         return [int(e) for e in _row_exponents(self._columns_scaled(at))]
 
-    def _columns_scaled(self, at: Any) -> Array:
+    def _columns_scaled(self, at: Any) -> Any:
         part = self.rows.take(at)
-        Z = np.asarray(dense(part.X), dtype=np.float64)
-        if self.intercept:
-            Z = np.hstack([Z, np.ones((len(Z), 1))])
-        return np.asarray(np.ldexp(Z * part.y[:, None], self.exponents))
+        X, ones = part.X.astype(np.float64), np.ones((part.X.shape[0], 1))
+        if not sp.issparse(X):
+            Z = np.hstack([X, ones]) if self.intercept else X
+            return np.ldexp(Z * part.y[:, None], self.exponents)
+        Z = sp.csr_array(sp.hstack([X, ones], format="csr") if self.intercept else X)
+        label = np.repeat(part.y, np.diff(Z.indptr))
+        return _with_data(Z, np.ldexp(Z.data * label, self.exponents[Z.indices]))
 
     def scores(self, v: Array) -> Array:
         """w.z_i in floats for every row; what overflows counts as 0."""
@@ -94,13 +100,27 @@ def _product(X: Any, w: Array) -> Array:
     return out
 
 
-def unit(Z: Array) -> Array:
+def unit(Z: Any) -> Any:
     """Rows divided by powers of two of their size."""
-    return np.asarray(np.ldexp(Z, _row_exponents(Z)[:, None]))
+    exponents = _row_exponents(Z)
+    if sp.issparse(Z):
+        return _with_data(Z, np.ldexp(Z.data, np.repeat(exponents, np.diff(Z.indptr))))
+    return np.ldexp(Z, exponents[:, None])
 
 
-def _row_exponents(Z: Array) -> Array:
-    return np.asarray(-np.frexp(np.abs(Z).max(axis=1, initial=0.0))[1])
+def largest(Z: Any) -> Array:
+    """The largest |entry| of each row."""
+    if sp.issparse(Z):
+        return _ends(abs(Z).max(axis=1)) if Z.shape[1] else np.zeros(Z.shape[0])
+    return np.asarray(np.abs(Z).max(axis=1, initial=0.0))
+
+
+def _row_exponents(Z: Any) -> Array:
+    return np.asarray(-np.frexp(largest(Z))[1])
+
+
+def _with_data(Z: Any, data: Array) -> Any:
+    return sp.csr_array((data, Z.indices, Z.indptr), shape=Z.shape)
 
 
 def dense(X: Any) -> Array:

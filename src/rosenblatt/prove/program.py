@@ -29,9 +29,9 @@ class Hinge:
         self.model.addRows(columns, zero, zero, 0, *_starts(columns), np.empty(0))
         self.n_rows = self.nonzeros = 0
 
-    def add(self, Z: Array) -> None:
-        """More rows z_i."""
-        m, rows = len(Z), sp.csr_array(Z)
+    def add(self, Z: Any) -> None:
+        """More rows z_i, dense or CSR."""
+        m, rows = Z.shape[0], sp.csr_array(Z)
         self.model.addCols(
             m,
             np.ones(m),

@@ -51,7 +51,7 @@ from rosenblatt.prove.certificate import (
     Separable,
     data_digest,
 )
-from rosenblatt.prove.cone import Array, Cone, unit
+from rosenblatt.prove.cone import Array, Cone, dense, largest, unit
 from rosenblatt.prove.peel import Peeled, peel
 from rosenblatt.prove.program import Hinge, vertex
 
@@ -283,7 +283,7 @@ class _Search:
             at.extend(new)
             program.add(unit(inside))
 
-    def _overlooked(self, v: Array, space: _Space, strict: bool) -> tuple[list[int], Array]:
+    def _overlooked(self, v: Array, space: _Space, strict: bool) -> tuple[list[int], Any]:
         """Rows off the face that v does not have on their side; without `strict`, that it moves."""
         if space.size == 0:
             return [], np.empty((0, 0))
@@ -342,7 +342,7 @@ class _Search:
 
         Floats propose which rows; where they fail, the face is decided over the rationals.
         """
-        Z = self.cone.scaled(face.at)
+        Z = dense(self.cone.scaled(face.at)[:, self.columns])
         witness = self._circuit(face, Z)
         if witness is not None:
             circuit, rank = witness
@@ -502,10 +502,10 @@ class _Space:
     basis: Array | None
 
     @classmethod
-    def orthogonal_to(cls, Z: Array, columns: Array) -> _Space:
-        if not len(Z):
+    def orthogonal_to(cls, Z: Any, columns: Array) -> _Space:
+        if not Z.shape[0]:
             return cls(Z.shape[1], columns, None)
-        q, r, _ = scipy.linalg.qr(Z[:, columns].T, pivoting=True)
+        q, r, _ = scipy.linalg.qr(dense(Z[:, columns]).T, pivoting=True)
         sizes = np.abs(np.diagonal(r))
         rank = int((sizes > FLAT * sizes[0]).sum())
         return cls(Z.shape[1], columns, q[:, rank:])
@@ -514,7 +514,7 @@ class _Space:
     def size(self) -> int:
         return len(self.columns) if self.basis is None else int(self.basis.shape[1])
 
-    def coordinates(self, Z: Array) -> Array:
+    def coordinates(self, Z: Any) -> Any:
         inside = Z[:, self.columns]
         return inside if self.basis is None else inside @ self.basis
 
@@ -524,9 +524,9 @@ class _Space:
         return w
 
     @staticmethod
-    def off(inside: Array) -> npt.NDArray[np.bool_]:
+    def off(inside: Any) -> npt.NDArray[np.bool_]:
         """Which rows, by their coordinates, are not on the face."""
-        return np.asarray(np.abs(inside).max(axis=1, initial=0.0) > FLAT)
+        return largest(inside) > FLAT
 
 
 def _combination(face: exact.Face, weights: Sequence[Fraction]) -> Combination:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 Array = npt.NDArray[Any]
-DENSE = 300_000  # nonzeros from which many steps of the simplex method take long
+SOME_COLUMNS = 300  # from here on many steps of the simplex method take long
 FEW_STEPS = 500
+MANY_COLUMNS = 5_000  # a step of the interior point method factors a matrix of this size
 
 
 class Hinge:
@@ -23,11 +24,11 @@ class Hinge:
     """
 
     def __init__(self, columns: int, seconds: float | None = None) -> None:
-        self.model = _model(seconds)
+        self.model, self.columns = _model(seconds), columns
         self.model.changeObjectiveSense(highspy.ObjSense.kMaximize)
         zero = np.zeros(columns)
         self.model.addRows(columns, zero, zero, 0, *_starts(columns), np.empty(0))
-        self.n_rows = self.nonzeros = 0
+        self.n_rows = 0
 
     def add(self, Z: Any) -> None:
         """More rows z_i, dense or CSR."""
@@ -42,7 +43,7 @@ class Hinge:
             rows.indices.astype(np.int32),
             rows.data,
         )
-        self.n_rows, self.nonzeros = self.n_rows + m, self.nonzeros + rows.nnz
+        self.n_rows += m
 
     def solve(self) -> tuple[Array, Array] | None:
         """v and the weights c; None if HiGHS gives up.
@@ -50,7 +51,7 @@ class Hinge:
         Few steps of the simplex method settle what can be separated. A large program with rows
         that cancel takes thousands; an interior point is quicker there, and does as well.
         """
-        large = self.nonzeros > DENSE
+        large = SOME_COLUMNS < self.columns <= MANY_COLUMNS
         self.model.setOptionValue("simplex_iteration_limit", FEW_STEPS if large else 2**31 - 1)
         self.model.run()
         if self.model.getModelStatus() == highspy.HighsModelStatus.kIterationLimit:

@@ -55,7 +55,7 @@ from rosenblatt.prove.cone import Array, Cone, dense, largest, unit
 from rosenblatt.prove.peel import Peeled, peel
 from rosenblatt.prove.program import Hinge, vertex
 
-PASSES = 10  # of the perceptron, before anything else
+PASSES = 10  # of the perceptron, before anything else; more if programs have many columns
 CHUNK_PASSES = 4  # where every pass is a reading of the chunks
 FEW_UPDATES = 200_000
 FLAT = 1e-9  # floats closer than this to the span of a face are proposed to lie in it
@@ -164,7 +164,8 @@ class _Search:
         state: State | None = None
         clean = False
         try:
-            for _ in range(CHUNK_PASSES if isinstance(self.rows, Chunked) else PASSES):
+            most = max(FEW_UPDATES, 20 * self.rows.n_rows)
+            for _ in range(self._passes()):
                 self.limits.check_time()
                 moved = 0
                 for part in self.rows.parts():
@@ -178,7 +179,11 @@ class _Search:
                     trace, *_ = train(problem, update, Schedule(), "average", stop, state)
                     moved += int(trace.updates.sum())
                 clean = moved == 0
-                if clean or state is None or state.updates > FEW_UPDATES:
+                if (
+                    clean
+                    or state is None
+                    or state.updates > max(FEW_UPDATES, 20 * self.rows.n_rows)
+                ):
                     break
             assert state is not None
             w, b = (state.w, state.b) if clean else state.average()
@@ -189,6 +194,11 @@ class _Search:
         full = np.append(w, b) if self.intercept else w
         self.guess = np.ldexp(full.astype(np.float64), -self.cone.exponents)
         return full.astype(np.float64) if clean else None
+
+    def _passes(self) -> int:
+        if isinstance(self.rows, Chunked):
+            return CHUNK_PASSES
+        return min(max(PASSES, self.cone.n_columns // 20), 1000)
 
     # ------------------------------------------------------------------ 2: peeling
 

@@ -179,11 +179,7 @@ class _Search:
                     trace, *_ = train(problem, update, Schedule(), "average", stop, state)
                     moved += int(trace.updates.sum())
                 clean = moved == 0
-                if (
-                    clean
-                    or state is None
-                    or state.updates > max(FEW_UPDATES, 20 * self.rows.n_rows)
-                ):
+                if clean or state is None or state.updates > most:
                     break
             assert state is not None
             w, b = (state.w, state.b) if clean else state.average()

@@ -46,6 +46,8 @@ class _WithHyperplane(Certificate):
             return [f"w has {len(self.w)} entries for {self.n_features} features"]
         if not all(checker.is_number(v) for v in (*self.w, self.b)):
             return ["w or b is not finite"]
+        if self.b and not self.fit_intercept:
+            return ["b is not 0, though the hyperplane is to pass through the origin"]
         return []
 
     def _sides(self) -> tuple[str, str]:
@@ -113,8 +115,9 @@ class _WithProof(Certificate):
 class Separable(_WithHyperplane):
     """A hyperplane with y_i (w.x_i + b) > 0 for every row.
 
-    `margin` is at most its own, min y_i (w.x_i + b) / ||w||; no hyperplane has more than
-    `margin_bound`. Both are floats.
+    `margin` is at most its own, min y_i (w.x_i + b) / ||w||. No hyperplane has more than
+    `margin_bound`, which is at least half the distance of the means of the classes; without
+    offset, the norm of the mean of the y_i x_i. Both are floats.
     """
 
     verdict: ClassVar[str] = "separable"
@@ -125,11 +128,18 @@ class Separable(_WithHyperplane):
     def _false(self, rows: Rows) -> list[str]:
         if said := self._no_hyperplane():
             return said
-        found = checker.signs(rows, self.w, self.b, self.fit_intercept)
-        wrong = np.flatnonzero(found <= 0)
-        if wrong.size:
-            return [f"{wrong.size} rows are not strictly on their side, the first is {wrong[0]}"]
-        return []
+        cleared = checker.clears(rows, self.w, self.b, self.fit_intercept, self.margin)
+        if not (cleared and self.margin > 0):  # a positive margin says more than the signs
+            wrong = np.flatnonzero(checker.signs(rows, self.w, self.b, self.fit_intercept) <= 0)
+            if wrong.size:
+                return [
+                    f"{wrong.size} rows are not strictly on their side, the first is {wrong[0]}"
+                ]
+        if not cleared:
+            said.append(f"the margin of its hyperplane is less than {self.margin!r}")
+        if not checker.bounded(rows, self.fit_intercept, self.margin_bound):
+            said.append(f"the means of the classes do not bound margins by {self.margin_bound!r}")
+        return said
 
     def _facts(self, names: list[str]) -> Facts:
         return [
@@ -217,7 +227,10 @@ class QuasiSeparable(_WithHyperplane, _WithProof):
         if self.first_split != tuple(split[: len(self.first_split)].tolist()):
             said.append("the first rows split off are others")
         said += self._false_proof(rows, found == 0)
-        if not said and not checker.spans(rows, self.proof.rows, found == 0, self.fit_intercept):
+        if said:
+            return said
+        plane = (*self.w, self.b)
+        if not checker.spans(rows, self.proof.rows, found == 0, self.fit_intercept, plane):
             said.append("the rows of the proof do not span the rows on the hyperplane")
         return said
 

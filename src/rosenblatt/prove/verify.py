@@ -2,33 +2,49 @@
 
 Every float is a rational number, so a claim about floats can be checked exactly. A row is
 first looked at in floating point with a rigorous error bound; rows which that cannot decide
-are summed over integers. With z_i = y_i (x_i, 1), or y_i x_i without offset:
+are summed over integers (:mod:`rosenblatt.prove.limbs`). With z_i = y_i (x_i, 1), or y_i x_i
+without offset:
 
-- a hyperplane (w, b) has the exact sign of w.z_i at every row;
+- a hyperplane (w, b) has the exact sign of w.z_i at every row, and a margin of at least so much;
+- no hyperplane has a margin of more than half the distance of the means of the classes;
 - weights c_i > 0 on some rows cancel if sum_i c_i z_i = 0 exactly;
-- rows S span rows T if the rank of S, certified modulo a prime, is the rank of S and T.
+- rows span other rows: :mod:`rosenblatt.prove.span`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from math import inf, isqrt, lcm, nextafter, sqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from flint import fmpz_mat
 
 from rosenblatt.data.chunks import Rows
+from rosenblatt.prove import limbs
+from rosenblatt.prove.blocks import IN_CACHE, as_float64, blocks, slices, with_ones
+from rosenblatt.prove.span import spans
 
 Number = float | Fraction
 Array = npt.NDArray[Any]
 UNIT = 2.0**-53
-TINY = 2.0**-1074
-PRIME = 2_147_483_629  # below 2^31, so that products of two residues fit in int64
-BLOCK = 1 << 17  # numbers looked at together
+TINY = 2.0**-1019
+__all__ = [
+    "bounded",
+    "cancels",
+    "clears",
+    "common_point",
+    "is_number",
+    "labels",
+    "margin_interval",
+    "signs",
+    "spans",
+]
+
+
+# ---------------------------------------------------------------------- the hyperplane
 
 
 def signs(rows: Rows, w: Sequence[Number], b: Number, intercept: bool) -> npt.NDArray[np.int8]:
@@ -40,22 +56,169 @@ def signs(rows: Rows, w: Sequence[Number], b: Number, intercept: bool) -> npt.ND
     >>> signs(as_rows([[0.5], [1.0]], [-1, 1]), [2.0], -1.0, True)
     array([0, 1], dtype=int8)
     """
-    weights = [*w, b] if intercept else list(w)
-    exact, near = _whole(weights), np.array([_nearest(v) for v in weights])
-    rounded = any(
-        not np.isfinite(f) or Fraction(f) != v for f, v in zip(near, weights, strict=True)
-    )
+    plane = _Plane(w, b if intercept else 0)
     out = np.empty(rows.n_rows, dtype=np.int8)
-    for start, block, y in _blocks(rows):
-        part = _with_ones(block) if intercept else block
-        scores, bound = _float_scores(part, near, rounded)
-        sure = np.isfinite(scores) & np.isfinite(bound) & (np.abs(scores) > bound)
-        found = np.sign(np.where(sure, scores, 0.0)).astype(np.int8)
-        for k in np.flatnonzero(~sure).tolist():
-            total = _dot(_integers(_row(part, k)), exact)
-            found[k] = (total > 0) - (total < 0)
-        out[start : start + len(found)] = found * y
+    for part in rows.parts():
+        found, sure = np.empty(len(part), dtype=np.int8), np.empty(len(part), dtype=bool)
+        for low, X in slices(part.X, IN_CACHE):
+            scores, error = plane.scores(X)
+            here = slice(low, low + len(scores))
+            found[here] = (scores > 0).astype(np.int8) - (scores < 0)
+            sure[here] = np.isfinite(scores) & (np.abs(scores) > error)
+        undecided = np.flatnonzero(~sure)
+        if undecided.size:
+            exact = limbs.product_signs(with_ones(as_float64(part.X[undecided])), plane.vector)
+            found[undecided] = exact[:, 0]
+        out[part.start : part.start + len(part)] = found * part.y
     return out
+
+
+def clears(rows: Rows, w: Sequence[Number], b: Number, intercept: bool, margin: float) -> bool:
+    """Whether y_i (w.x_i + b) >= margin ||w|| for every row, exactly.
+
+    The root is irrational, so rows are compared with a rational just above it, and those
+    below that, if any, by their squares.
+    """
+    plane = _Plane(w, b if intercept else 0)
+    square = sum(v * v for v in plane.whole[:-1])
+    if not 0 <= margin < inf or square == 0:
+        return False
+    p, q = margin.as_integer_ratio()
+    exact = p * p * square << 128
+    root = isqrt(exact)
+    root, below = root + (root * root < exact), q << 64  # margin ||w|| <= root / below
+    near = nextafter(_quotient(root, below * plane.unit), inf)
+    for _, X, y in blocks(rows):
+        scores, error = plane.scores(X)
+        sure = np.isfinite(scores) & (scores * y > near + error)
+        for sign in (1, -1):
+            rest = with_ones(X[np.flatnonzero(~sure & (y == sign))])
+            if rest.shape[0] == 0:
+                continue
+            shifted = [v * below for v in plane.whole]
+            shifted[-1] -= sign * root
+            found = sign * limbs.product_signs(rest, dict(enumerate(shifted)))[:, 0]
+            for k in np.flatnonzero(found < 0).tolist():
+                score = sign * limbs.exact_product(rest, k, plane.vector)
+                if score < 0 or score**2 * q * q < p * p * square:
+                    return False
+    return True
+
+
+def margin_interval(
+    rows: Rows, w: Sequence[Number], b: Number, intercept: bool
+) -> tuple[float, float]:
+    """A margin that (w, b) has, if positive, and one that no hyperplane exceeds.
+
+    Both in floating point, rounded to the safe side: `clears` and `bounded` hold for them.
+
+    >>> from rosenblatt.data.chunks import as_rows
+    >>> low, high = margin_interval(as_rows([[0.0], [1.0], [5.0]], [0, 0, 1]), [1.0], -2.0, True)
+    >>> round(low, 6), round(high, 6)
+    (1.0, 2.25)
+    """
+    plane = _Plane(w, b if intercept else 0)
+    low = inf
+    for _, X, y in blocks(rows):
+        scores, error = plane.scores(X)
+        with np.errstate(invalid="ignore"):
+            low = min(low, float(np.min(np.nan_to_num(scores * y - error, nan=-inf))))
+    norm = sqrt(_quotient(sum(v * v for v in plane.whole[:-1]), plane.unit**2))
+    low = low / norm * (1 - 4 * UNIT) if norm > 0 and low > TINY else 0.0
+    return low, _mean_bound(rows, intercept)
+
+
+class _Plane:
+    """Weights, the offset last, as integers `whole` times `unit` and as nearest floats.
+
+    `near` is `whole / unit`, at most 1 in size. The unit is a power of two.
+    """
+
+    def __init__(self, w: Sequence[Number], b: Number) -> None:
+        self.whole = _whole([*w, b])
+        longest = max(abs(v).bit_length() for v in self.whole)
+        self.unit = 1 << longest
+        self.near = np.array([v / self.unit for v in self.whole])
+        smallest = min((abs(v) for v in self.whole if v), default=1)
+        self.vector = {j: v for j, v in enumerate(self.whole) if v}
+        self.lost = smallest.bit_length() < longest - 1000  # some may underflow
+
+    def scores(self, X: Any) -> tuple[Array, Array]:
+        """Scores w.x + b in units, and a bound on how far they are from the exact ones.
+
+        Write t for the exact weights, v for the nearest floats, u = 2^-53, and p for the
+        number of terms. In any order, with or without fused operations, floats give
+        sum x_j v_j up to gamma_p A with A = sum |x_j v_j|, gamma_p = p u / (1 - p u); an
+        underflow, even one flushed to zero, adds at most 2^-1021 a term. Rounding the
+        weights adds u A, and 2^-1022 |x_j| where v_j is not a normal number. Together less
+        than 1.1 (p + 2) u A and p TINY (1 + max |x|); the bound takes 2 (p + 4) u A, which
+        covers its own rounding. Overflow gives inf or nan, and no row is decided by that.
+        """
+        v, b = self.near[:-1], self.near[-1]
+        terms = limbs.row_length(X) + 1
+        with np.errstate(all="ignore"):
+            scores = np.asarray(X @ v) + b
+            size = np.asarray(abs(X) @ np.abs(v)) + abs(b)
+            largest = float(np.abs(limbs.values(X)).max(initial=0.0)) if self.lost else 0.0
+            return scores, 2 * (terms + 4) * UNIT * size + terms * TINY * (1 + largest)
+
+
+# ---------------------------------------------------------------------- no margin is larger
+
+
+def bounded(rows: Rows, intercept: bool, bound: float) -> bool:
+    """Whether the means of the classes prove that no margin is larger than `bound`.
+
+    With an offset, a margin is at most half the distance of any two points, one of each
+    class's hull; without, at most the norm of any point of the hull of the y_i x_i.
+    """
+    if bound == inf:
+        return True
+    if not bound >= 0:
+        return False
+    if _mean_bound(rows, intercept) <= bound:
+        return True
+    counts, totals = [0, 0], [[Fraction(0)] * rows.n_features for _ in range(2)]
+    for _, X, y in blocks(rows):
+        groups = _groups(y)
+        for g, sums in enumerate(limbs.column_sums(X, groups)):
+            counts[g] += int(groups[:, g].sum())
+            totals[g] = [a + c for a, c in zip(totals[g], sums, strict=True)]
+    first, second = (2 * counts[0], 2 * counts[1]) if intercept else (rows.n_rows, rows.n_rows)
+    point = [a / first - c / second for a, c in zip(*totals, strict=True)]
+    return bool(sum(v * v for v in point) <= Fraction(bound) ** 2)
+
+
+def _mean_bound(rows: Rows, intercept: bool) -> float:
+    """The bound of the means, rounded up; inf if it overflows.
+
+    A sum of m numbers in one block and then of k blocks errs by at most gamma_(m+k) times
+    the sum of the sizes; the bound takes 2 (m + k + 8) u, which covers its own rounding, and
+    TINY an addition for what is flushed to zero.
+    """
+    sums, sizes = np.zeros((rows.n_features, 2)), np.zeros(rows.n_features)
+    counts, steps, longest = np.zeros(2), 0, 0
+    with np.errstate(all="ignore"):
+        for _, X, y in blocks(rows):
+            groups = _groups(y)
+            sums += X.T @ groups
+            sizes += np.ravel(abs(X).sum(axis=0))
+            counts, steps, longest = counts + groups.sum(axis=0), steps + 1, max(longest, len(y))
+        most = longest + steps + 8
+        error = 2 * most * UNIT * sizes / counts.min() + most * TINY
+        parts = sums / (2 * counts if intercept else counts.sum())
+        reach = np.abs(parts[:, 0] - parts[:, 1]) + error
+        top = float(reach.max())
+        norm = top * float(np.sqrt(np.sum((reach / top) ** 2)))  # no overflow on the way
+    found = norm * (1 + 2 * (len(sums) + 8) * UNIT)
+    return found if found == found else inf
+
+
+def _groups(y: Array) -> Array:
+    return np.stack([y > 0, y < 0], axis=1).astype(np.float64)
+
+
+# ---------------------------------------------------------------------- rows that cancel
 
 
 def cancels(rows: Rows, at: Sequence[int], weights: Sequence[Number], intercept: bool) -> bool:
@@ -64,188 +227,18 @@ def cancels(rows: Rows, at: Sequence[int], weights: Sequence[Number], intercept:
         return False
     if any(not isinstance(i, int) or not 0 <= i < rows.n_rows for i in at):
         return False
-    if any(c <= 0 for c in weights):
+    if not all(is_number(c) and c > 0 for c in weights):
         return False
-    sums: dict[int, Fraction] = {}
-    chosen, y = _chosen(rows, at, intercept)
-    for row, sign, c in zip(chosen, y, _whole(weights), strict=True):
-        for j, (m, e) in row.items():
-            value = Fraction(sign * c * m) * Fraction(2) ** e
-            sums[j] = sums.get(j, Fraction(0)) + value
-    return not any(sums.values())
-
-
-def spans(rows: Rows, at: Sequence[int], among: npt.NDArray[np.bool_], intercept: bool) -> bool:
-    """Whether the rows (x_i, 1) for i in `at` span all (x_i, 1) with among[i].
-
-    The rank of `at` is at least their rank modulo a prime. If that is the number of
-    columns, they span everything. Otherwise as many independent vectors as columns are
-    missing must be orthogonal to every row, exactly.
-    """
-    columns = rows.n_features + int(intercept)
-    chosen, _ = _chosen(rows, at, intercept)
-    rank = _rank_modulo(chosen, columns)
-    if rank == columns:
-        return True
-    if among.sum() < columns - rank:  # few rows: the rank of all of them together
-        others, _ = _chosen(rows, np.flatnonzero(among), intercept)
-        return int(fmpz_mat(_table([*chosen, *others], columns)).rank()) == rank
-    missing = _orthogonal(chosen, columns, rank)
-    if missing is None:
-        return False
-    return all(_all_zero(rows, vector, among, intercept) for vector in missing)
-
-
-def _all_zero(rows: Rows, vector: list[int], among: npt.NDArray[np.bool_], intercept: bool) -> bool:
-    """Whether all rows `among` have an exactly zero product with an integer vector."""
-    weights = [float(v) if abs(v) < 2**53 else Fraction(v) for v in vector]
-    w, b = (weights[:-1], weights[-1]) if intercept else (weights, 0.0)
-    return not signs(rows, w, b, intercept)[among].any()
-
-
-def _blocks(rows: Rows) -> Iterator[tuple[int, Any, npt.NDArray[Any]]]:
-    """(first row, X as float64, y) of a few rows at a time: as much as a cache holds."""
-    for part in rows.parts():
-        X, y = part.X, part.y
-        n, size = X.shape[0], X.nnz if sp.issparse(X) else X.size
-        step = max(1, n * BLOCK // max(size, 1))
-        for low in range(0, n, step):
-            yield part.start + low, _as_float64(X[low : low + step]), y[low : low + step]
-
-
-def _as_float64(X: Any) -> Any:
-    if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
-
-
-def _with_ones(X: Any) -> Any:
-    ones = np.ones((X.shape[0], 1))
-    return sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
-
-
-def _chosen(
-    rows: Rows, at: Any, intercept: bool
-) -> tuple[list[dict[int, tuple[int, int]]], list[int]]:
-    """Some rows (x_i, 1) as exact entries, and their labels."""
     part = rows.take(at)
-    X = _as_float64(part.X)
-    X = _with_ones(X) if intercept else X
-    return [_integers(_row(X, k)) for k in range(X.shape[0])], [int(v) for v in part.y]
+    signed = [int(y) * c for y, c in zip(part.y, _whole(weights), strict=True)]
+    if intercept and sum(signed) != 0:
+        return False
+    columns = as_float64(part.X).T
+    columns = sp.csr_array(columns) if sp.issparse(columns) else columns
+    return limbs.orthogonal(columns, [dict(enumerate(signed))])
 
 
-def _all_whole(values: Array) -> bool:
-    return bool(np.all(np.isfinite(values)) and np.all(values == np.floor(values)))
-
-
-def _float_scores(part: Any, w: Array, rounded: bool) -> tuple[Array, Array]:
-    """Scores, and a bound on how far they are from the exact ones, -1 if they are exact.
-
-    Any order of d additions errs by at most gamma_d sum |x_j w_j|, gamma_k = k u / (1 - k u),
-    plus one underflow a product; w may be rounded itself (one u more), the bound is computed
-    in floating point too (a few u more).
-    """
-    d = part.shape[1]
-    gamma = (d + 4) * UNIT / (1 - (d + 4) * UNIT)
-    with np.errstate(all="ignore"):
-        scores = np.asarray(part @ w)
-        size = np.asarray(abs(part) @ np.abs(w))
-        bound = gamma * size * (1 + 8 * gamma) + (2 * d + 4) * TINY * (1 + np.abs(part).max())
-    if rounded is False and _all_whole(w) and _all_whole(part.data if sp.issparse(part) else part):
-        bound = np.where(size < 2.0**52, -1.0, bound)  # integers: every partial sum is exact
-    return scores, bound
-
-
-def _nearest(v: Number) -> float:
-    try:
-        return float(v)
-    except OverflowError:
-        return float("inf")
-
-
-def _whole(values: Sequence[Number]) -> list[int]:
-    """The values times one positive number that makes them all integers."""
-    fractions = [Fraction(v) for v in values]
-    common = lcm(*(f.denominator for f in fractions)) if fractions else 1
-    return [int(f * common) for f in fractions]
-
-
-def _row(part: Any, k: int) -> dict[int, float]:
-    """Row k as its nonzero entries."""
-    if sp.issparse(part):
-        lo, hi = part.indptr[k], part.indptr[k + 1]
-        return dict(zip(part.indices[lo:hi].tolist(), part.data[lo:hi].tolist(), strict=True))
-    return dict(enumerate(part[k].tolist()))
-
-
-def _integers(row: dict[int, float]) -> dict[int, tuple[int, int]]:
-    """Each entry as (m, e) with value m 2^e, exactly."""
-    out = {}
-    for j, v in row.items():
-        numerator, denominator = v.as_integer_ratio()
-        out[j] = (numerator, 1 - denominator.bit_length())
-    return out
-
-
-def _dot(row: dict[int, tuple[int, int]], w: list[int]) -> int:
-    """row . w times a power of two, exactly."""
-    lowest = min((e for _, e in row.values()), default=0)
-    return sum((m * w[j]) << (e - lowest) for j, (m, e) in row.items())
-
-
-def _rank_modulo(rows: list[dict[int, tuple[int, int]]], columns: int) -> int:
-    """Rank modulo PRIME, at most the rank. Rows may be scaled by powers of two."""
-    A = np.zeros((len(rows), columns), dtype=np.int64)
-    for k, row in enumerate(rows):
-        lowest = min((e for _, e in row.values()), default=0)
-        for j, (m, e) in row.items():
-            A[k, j] = (m % PRIME) * pow(2, e - lowest, PRIME) % PRIME
-    rank = 0
-    for j in range(columns):
-        live = np.flatnonzero(A[rank:, j])
-        if live.size == 0:
-            continue
-        top = rank + int(live[0])
-        A[[rank, top]] = A[[top, rank]]
-        A[rank] = A[rank] * pow(int(A[rank, j]), PRIME - 2, PRIME) % PRIME
-        below = A[rank + 1 :, j].copy()
-        A[rank + 1 :] = (A[rank + 1 :] - below[:, None] * A[rank] % PRIME) % PRIME
-        rank += 1
-        if rank == len(rows):
-            break
-    return rank
-
-
-def _table(rows: list[dict[int, tuple[int, int]]], columns: int) -> list[list[int]]:
-    """Rows as integers, each scaled by a power of two."""
-    table = []
-    for row in rows:
-        lowest = min((e for _, e in row.values()), default=0)
-        dense = [0] * columns
-        for j, (m, e) in row.items():
-            dense[j] = m << (e - lowest)
-        table.append(dense)
-    return table
-
-
-def _orthogonal(
-    rows: list[dict[int, tuple[int, int]]], columns: int, rank: int
-) -> list[list[int]] | None:
-    """columns - rank independent integer vectors orthogonal to the rows, if they exist."""
-    space, nullity = fmpz_mat(_table(rows, columns)).nullspace()
-    if int(nullity) != columns - rank:
-        return None
-    vectors = []
-    for k in range(int(nullity)):
-        vector = [int(space[j, k]) for j in range(columns)]
-        divisor = gcd(*vector)
-        vectors.append([v // divisor for v in vector])
-    return vectors
-
-
-def is_number(value: Number) -> bool:
-    """Whether it is a rational number: no NaN, no infinity."""
-    return isinstance(value, (int, Fraction)) or bool(np.isfinite(value))
+# ---------------------------------------------------------------------- for people
 
 
 def labels(rows: Rows, at: Sequence[int]) -> tuple[int, ...]:
@@ -256,11 +249,33 @@ def labels(rows: Rows, at: Sequence[int]) -> tuple[int, ...]:
 def common_point(rows: Rows, at: Sequence[int], weights: Sequence[Number]) -> tuple[Fraction, ...]:
     """The mean, under the weights, of those of the rows that have label +1."""
     part = rows.take(at)
-    X = _as_float64(part.X)
+    X = as_float64(part.X)
     mine = [(k, Fraction(c)) for k, c in enumerate(weights) if part.y[k] > 0]
     sums = [Fraction(0)] * rows.n_features
     for k, c in mine:
-        for j, v in _row(X, k).items():
-            sums[j] += c * Fraction(v)
+        for j, m, e in limbs.entries(X, k):
+            sums[j] += c * m * Fraction(2) ** e
     total = sum(c for _, c in mine)
     return tuple(v / total for v in sums)
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def is_number(value: Number) -> bool:
+    """Whether it is a rational number: no NaN, no infinity."""
+    return isinstance(value, (int, Fraction)) or bool(np.isfinite(value))
+
+
+def _whole(values: Sequence[Number]) -> list[int]:
+    """The values times one positive number that makes them all integers."""
+    ratios = [v.as_integer_ratio() for v in values]
+    common = lcm(*{q for _, q in ratios})
+    return [p * (common // q) for p, q in ratios]
+
+
+def _quotient(p: int, q: int) -> float:
+    try:
+        return p / q
+    except OverflowError:
+        return inf

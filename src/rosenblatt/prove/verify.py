@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, isqrt, lcm, nextafter, sqrt
+from math import inf, isqrt, lcm, nextafter
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ Number = float | Fraction
 Array = npt.NDArray[Any]
 UNIT = 2.0**-53
 TINY = 2.0**-1019
+SMALL = 2.0**-1000  # from here up floats keep their precision
+LARGEST = float(np.finfo(np.float64).max)
 __all__ = [
     "bounded",
     "cancels",
@@ -90,7 +92,8 @@ def clears(rows: Rows, w: Sequence[Number], b: Number, intercept: bool, margin: 
     near = nextafter(_quotient(root, below * plane.unit), inf)
     for _, X, y in blocks(rows):
         scores, error = plane.scores(X)
-        sure = np.isfinite(scores) & (scores * y > near + error)
+        with np.errstate(over="ignore"):
+            sure = np.isfinite(scores) & (scores * y > near + error)
         for sign in (1, -1):
             rest = with_ones(X[np.flatnonzero(~sure & (y == sign))])
             if rest.shape[0] == 0:
@@ -121,11 +124,13 @@ def margin_interval(
     low = inf
     for _, X, y in blocks(rows):
         scores, error = plane.scores(X)
-        with np.errstate(invalid="ignore"):
-            low = min(low, float(np.min(np.nan_to_num(scores * y - error, nan=-inf))))
-    norm = sqrt(_quotient(sum(v * v for v in plane.whole[:-1]), plane.unit**2))
-    low = low / norm * (1 - 4 * UNIT) if norm > 0 and low > TINY else 0.0
-    return low, _mean_bound(rows, intercept)
+        with np.errstate(all="ignore"):
+            sure = np.where(np.isfinite(scores) & np.isfinite(error), scores * y - error, -inf)
+        low = min(low, float(sure.min()))
+    square = sum(v * v for v in plane.whole[:-1])
+    norm = _quotient(isqrt(square << 128) + 1, plane.unit << 64)  # rounded up
+    low = low / norm * (1 - 4 * UNIT) if low > TINY and norm > SMALL else 0.0
+    return min(low, LARGEST), _mean_bound(rows, intercept)
 
 
 class _Plane:

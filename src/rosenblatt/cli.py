@@ -1,7 +1,7 @@
 """Command line: parse, call, render. No algorithm lives here.
 
 Exit codes: 0 done (`separable`: separable; `verify`: verified), 1 the answer is no (`separable`:
-quasi-separable or overlapping; `verify`: not verified), 2 wrong use or an error that the message
+quasi-separable or overlapping; `verify`: not verified), 2 wrong use or any error, which the message
 explains.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import rosenblatt
-from rosenblatt.errors import RosenblattError
+from rosenblatt.errors import LabelError, ParameterError, RosenblattError
 
 app = typer.Typer(
     help="Perceptrons that prove what they learned.", no_args_is_help=True, add_completion=False
@@ -89,6 +90,7 @@ Target = Annotated[str, typer.Option(help="Label column: name, or number from 0 
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
 ]
+MOST_CLASSES = 30
 
 
 @app.command()
@@ -100,19 +102,42 @@ def separable(
         Path | None, typer.Option(help="Write the certificate here, as JSON.")
     ] = None,
     header: Header = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: the certificate, or a table of verdicts.")
+    ] = False,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Give up after about this time, with exit code 2.", min=0)
+    ] = None,
 ) -> None:
-    """Can a hyperplane separate the two classes in FILE? A verdict with a proof."""
-    from rosenblatt.data.readers import read_csv
-    from rosenblatt.prove.separability import separability
+    """Can a hyperplane separate the classes in FILE? A verdict with a proof.
 
+    Exit code 0: separable. 1: quasi-separable or overlapping. 2: an error, or no verdict in time.
+    With more than two classes: a table of verdicts, every pair and every class against the rest;
+    0 if all of them are separable.
+    """
     with _explained():
+        from rosenblatt.data.readers import read_csv
+        from rosenblatt.prove.multiclass import separability_table
+        from rosenblatt.prove.separability import separability
+
         table = read_csv(file, target, header)
-        found = separability(table.X, table.y, fit_intercept=offset)
+        if _many_classes(table.y, file, target):
+            if certificate is not None:
+                raise ParameterError(
+                    "a certificate is about two classes, and there are more. Leave --certificate "
+                    "out, or keep the rows of two classes."
+                )
+            verdicts = separability_table(
+                table.X, table.y, fit_intercept=offset, max_seconds=max_seconds
+            )
+            typer.echo(json.dumps(verdicts.verdicts()) if as_json else str(verdicts))
+            raise typer.Exit(0 if verdicts.all_separable else 1)
+        found = separability(table.X, table.y, fit_intercept=offset, max_seconds=max_seconds)
+        found = found.named(table.feature_names)
         if certificate is not None:
-            certificate.write_text(found.to_json())
-    typer.echo(found.to_json() if as_json else found.explain(table.feature_names))
-    raise typer.Exit(0 if found.verdict == "separable" else 1)
+            certificate.write_text(found.to_json(), encoding="ascii")
+        typer.echo(found.to_json() if as_json else found.explain())
+        raise typer.Exit(0 if found.verdict == "separable" else 1)
 
 
 @app.command()
@@ -121,27 +146,62 @@ def verify(
     file: Annotated[Path, typer.Argument(help="The CSV file it speaks of.")],
     target: Target,
     header: Header = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Check a certificate against the raw data, exactly."""
-    from rosenblatt.data.readers import read_csv
-    from rosenblatt.prove.certificate import from_json
+    """Check a certificate against the raw data, exactly.
 
+    Exit code 0: unaltered, made for these data, and true. 1: not so. 2: it cannot be read.
+    """
     with _explained():
+        from rosenblatt.data.chunks import as_rows
+        from rosenblatt.data.readers import read_csv
+        from rosenblatt.prove.certificate import from_json
+
         claim = from_json(certificate.read_bytes())
         table = read_csv(file, target, header)
-        said = claim.verify(table.X, table.y)
-    typer.echo(f"{claim.verdict}: {said}")
-    raise typer.Exit(0 if said else 1)
+        said = claim.verify(replace(as_rows(table.X, table.y), feature_names=table.feature_names))
+        if as_json:
+            typer.echo(
+                json.dumps({"verdict": claim.verdict, "verified": bool(said), **asdict(said)})
+            )
+        else:
+            typer.echo(f"{claim.verdict}: {said}")
+        raise typer.Exit(0 if said else 1)
+
+
+def _many_classes(y: Any, file: Path, target: str) -> bool:
+    from rosenblatt.data.problem import as_labels, sorted_classes
+
+    n = len(sorted_classes(as_labels(y)))
+    if n > MOST_CLASSES:
+        raise LabelError(
+            f"column {target} of {file} holds {n} different labels, more than {MOST_CLASSES} "
+            "classes. Is it a measurement rather than a label?"
+        )
+    return n > 2
 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Errors of ours, and of the file system, as a message and exit code 2."""
+    """Whatever goes wrong: a message and exit code 2, never one that means an answer."""
     try:
         yield
-    except (RosenblattError, OSError, UnicodeDecodeError) as e:
-        typer.echo(f"rosenblatt: {e}", err=True)
+    except typer.Exit:
+        raise
+    except (RosenblattError, OSError, UnicodeError) as e:
+        _say(str(e))
         raise typer.Exit(2) from e
+    except KeyboardInterrupt as e:
+        _say("interrupted")
+        raise typer.Exit(130) from e
+    except Exception as e:
+        _say(f"an error that was not foreseen: {type(e).__name__}: {e}")
+        raise typer.Exit(2) from e
+
+
+def _say(message: str) -> None:
+    with suppress(Exception):  # standard error may be closed, or unable to write a character
+        typer.echo(f"rosenblatt: {message}", err=True)
 
 
 if __name__ == "__main__":

@@ -129,8 +129,8 @@ def margin_interval(
         low = min(low, float(sure.min()))
     square = sum(v * v for v in plane.whole[:-1])
     norm = _quotient(isqrt(square << 128) + 1, plane.unit << 64)  # rounded up
-    low = low / norm * (1 - 4 * UNIT) if low > TINY and norm > SMALL else 0.0
-    return min(low, LARGEST), _mean_bound(rows, intercept)
+    low = min(low / norm * (1 - 4 * UNIT), LARGEST) if norm > SMALL else 0.0
+    return (low if low > SMALL else 0.0), _mean_bound(rows, intercept)
 
 
 class _Plane:

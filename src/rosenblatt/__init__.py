@@ -20,6 +20,10 @@ _PUBLIC = {
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "Problem": "rosenblatt.data.problem",
+    "Certificate": "rosenblatt.prove.certificate",
+    "Overlapping": "rosenblatt.prove.certificate",
+    "QuasiSeparable": "rosenblatt.prove.certificate",
+    "Separable": "rosenblatt.prove.certificate",
     "separability": "rosenblatt.prove.separability",
     "max_margin": "rosenblatt.prove.margin",
     "separability_table": "rosenblatt.prove.multiclass",
@@ -28,12 +32,16 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Certificate",
     "Margin",
     "OneVsRestTrace",
+    "Overlapping",
     "Perceptron",
     "Problem",
+    "QuasiSeparable",
     "RosenblattError",
     "RosenblattWarning",
+    "Separable",
     "Trace",
     "__version__",
     "max_margin",
@@ -47,6 +55,12 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Perceptron
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
+    from rosenblatt.prove.certificate import (
+        Certificate,
+        Overlapping,
+        QuasiSeparable,
+        Separable,
+    )
     from rosenblatt.prove.margin import max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.separability import separability

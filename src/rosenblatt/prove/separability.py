@@ -469,7 +469,7 @@ class _Search:
         for plain in _as_short_as_possible(w):
             vector, b = self._parted(plain)
             if (checker.signs(self.rows, vector, b, self.intercept) > 0).all():
-                low, high = _margin_interval(self.rows, vector, b, self.intercept)
+                low, high = checker.margin_interval(self.rows, vector, b, self.intercept)
                 return self._verified(
                     Separable(**self._common(), w=vector, b=b, margin=low, margin_bound=high)
                 )
@@ -566,34 +566,3 @@ def _floats_if_exact(values: Sequence[Fraction]) -> tuple[Any, ...]:
         if all(Fraction(f) == v for f, v in zip(floats, values, strict=True)):
             return floats
     return tuple(values)
-
-
-def _margin_interval(rows: Rows, w: Sequence[Any], b: Any, intercept: bool) -> tuple[float, float]:
-    """The margin of this hyperplane, rounded down, and a bound on any, rounded up.
-
-    Half the distance of two points, one of each class's hull, bounds every margin; without
-    offset, the norm of any point of the hull of the y_i x_i does.
-    """
-    top = max(abs(Fraction(v)) for v in (*w, b)) or Fraction(1)
-    unit = Fraction(2) ** (top.numerator.bit_length() - top.denominator.bit_length())
-    vector, offset = np.array([float(Fraction(v) / unit) for v in w]), float(Fraction(b) / unit)
-    error = (len(vector) + 8) * 2.0**-52
-    norm, low, n, n_positive = float(np.linalg.norm(vector)), np.inf, 0.0, 0.0
-    sums, sizes = np.zeros((2, len(vector))), np.zeros(len(vector))
-    with np.errstate(all="ignore"):
-        for block in rows.parts():
-            part, label = block.X.astype(np.float64), block.y.astype(np.float64)
-            n, n_positive = n + len(block), n_positive + float((label > 0).sum())
-            scores = (part @ vector + offset) * label
-            size = abs(part) @ np.abs(vector) + abs(offset)
-            low = min(low, float((scores - error * size).min()))
-            sums += np.stack([part.T @ (label > 0), part.T @ (label < 0)])
-            sizes += np.ravel(abs(part).sum(axis=0))
-        low = low / norm * (1 - 1e-12) if norm > 0 else 0.0
-        if intercept:
-            point = (sums[0] / n_positive - sums[1] / (n - n_positive)) / 2
-        else:
-            point = (sums[0] - sums[1]) / n
-        slack = n * 2.0**-52 * float(np.linalg.norm(sizes)) / min(n_positive, n - n_positive)
-        high = float(np.linalg.norm(point)) * (1 + 1e-12) + slack
-    return (max(low, 0.0) if np.isfinite(low) else 0.0), (high if high == high else np.inf)

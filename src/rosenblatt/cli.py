@@ -116,6 +116,7 @@ def separable(
     0 if all of them are separable.
     """
     with _explained():
+        from rosenblatt.data.chunks import as_rows
         from rosenblatt.data.readers import read_csv
         from rosenblatt.prove.multiclass import separability_table
         from rosenblatt.prove.separability import separability
@@ -132,8 +133,8 @@ def separable(
             )
             typer.echo(json.dumps(verdicts.verdicts()) if as_json else str(verdicts))
             raise typer.Exit(0 if verdicts.all_separable else 1)
-        found = separability(table.X, table.y, fit_intercept=offset, max_seconds=max_seconds)
-        found = found.named(table.feature_names)
+        rows = replace(as_rows(table.X, table.y), feature_names=table.feature_names)
+        found = separability(rows, fit_intercept=offset, max_seconds=max_seconds)
         if certificate is not None:
             certificate.write_text(found.to_json(), encoding="ascii")
         typer.echo(found.to_json() if as_json else found.explain())

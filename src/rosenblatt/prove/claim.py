@@ -94,11 +94,6 @@ class Certificate:
         """The same with its digest taken anew: now it is unaltered, whether true or not."""
         return replace(self, sealed=None)
 
-    def named(self, feature_names: Iterable[object] | None) -> Self:
-        """The same with names for the columns, sealed anew."""
-        names = None if feature_names is None else tuple(str(n) for n in feature_names)
-        return replace(self, feature_names=names, sealed=None)
-
     # ------------------------------------------------------------------ checking it
 
     def verify(self, X: Any, y: Any = None) -> Verification:

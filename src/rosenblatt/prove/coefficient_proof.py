@@ -1,0 +1,263 @@
+"""Evidence: what proves the states of coefficients, and its exact check.
+
+Write z_i = y_i (x_i, 1), or y_i x_i without offset; C = {w : w.z_i >= 0 for all i}; F the rows
+that all of C is orthogonal to, known from a certificate. The check takes these steps and shares
+nothing with the search:
+
+1. the certificate holds, so F is what it says (all rows, those on its hyperplane, or none);
+2. every dropped column is a combination of kept ones on every row, and the kept ones are
+   independent (modulo a prime, so also over the rationals): they alone span the model;
+3. the directions are independent, orthogonal to F, and as many as F leaves: among the kept
+   columns they span all w that vanish on F, which is the span of C;
+4. members of C are orthogonal to F and have w.z_i >= 0 everywhere else;
+5. coefficient j is finite if every direction has a 0 there; it goes to +inf if a member is > 0
+   there and weights c_i >= 0 make sum c_i z_i - e_j orthogonal to every direction, for then
+   w_j = sum c_i w.z_i >= 0 on C [Farkas]; it is undetermined if members have both signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from flint import fmpq, fmpq_mat, fmpz_mat
+
+from rosenblatt.data.chunks import InMemory, Rows
+from rosenblatt.data.problem import Problem
+from rosenblatt.prove import verify as checker
+from rosenblatt.prove.certificate import Certificate, Combination, Separable
+from rosenblatt.prove.relations import Relation, Terms, broken
+from rosenblatt.prove.residues import PRIME, dense, rank_modulo, residues, whole
+
+Array = npt.NDArray[Any]
+Number = float | Fraction
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What all coefficients share. Columns are counted 0 to d - 1, and d is the intercept.
+
+    Attributes
+    ----------
+    certificate : whether the classes can be separated, with its own proof
+    kept : columns that stay when every dropped one is left out
+    relations : one for every dropped column
+    spanning : rows in which the kept columns are independent
+    directions : a basis of all w on kept columns that vanish on F; None stands for all w,
+        because F is empty
+    members : vectors of the cone, one number per column
+    """
+
+    certificate: Certificate
+    kept: tuple[int, ...]
+    relations: tuple[Relation, ...]
+    spanning: tuple[int, ...]
+    directions: tuple[Terms, ...] | None
+    members: tuple[tuple[Number, ...], ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Of one kept column: which signs it takes on the cone, once the dropped ones are left out.
+
+    `up` and `down` are numbers of members that are > 0 and < 0 there; `bound` are weights that
+    show that no member is < 0 (if only `up` is there) or > 0 (only `down`).
+    """
+
+    column: int
+    up: int | None = None
+    down: int | None = None
+    bound: Combination | None = None
+
+    @property
+    def signs(self) -> tuple[bool, bool]:
+        """Whether it takes values > 0, and < 0."""
+        return self.up is not None, self.down is not None
+
+
+def untrue(evidence: Evidence, claims: Sequence[Claim], rows: Rows) -> list[str]:
+    """What does not hold, in words; nothing if all is proven. The certificate is not looked at."""
+    said = _columns(evidence, rows)
+    if said:
+        return said
+    face = _Face.of(evidence, rows)
+    said = face.wrong_directions()
+    if not said:
+        said = [w for k, m in enumerate(evidence.members) for w in face.wrong_member(k, m)]
+    return said or [w for claim in claims for w in face.wrong_claim(claim)]
+
+
+def _columns(evidence: Evidence, rows: Rows) -> list[str]:
+    """Step 2."""
+    intercept = evidence.certificate.fit_intercept
+    dropped, kept = [r.column for r in evidence.relations], set(evidence.kept)
+    everything = sorted([*dropped, *evidence.kept])
+    if everything != list(range(rows.n_features + int(intercept))):
+        return ["kept and dropped columns are not all columns, each once"]
+    if any(j not in kept for r in evidence.relations for j, _ in r.terms):
+        return ["a relation uses a column that is dropped itself"]
+    said = [
+        f"column {r.column} is not the combination it is said to be on row {wrong[0]}"
+        for r, wrong in zip(
+            evidence.relations, broken(rows, evidence.relations, intercept), strict=True
+        )
+        if wrong.size
+    ]
+    if rank_modulo(residues(dense(rows, evidence.spanning, evidence.kept))) != len(kept):
+        said.append("the kept columns are not shown to be independent")
+    return said
+
+
+@dataclass(frozen=True, eq=False)
+class _Face:
+    """The rows of F, the rows off it, and what is orthogonal to F."""
+
+    evidence: Evidence
+    rows: Rows
+    outer: Rows  # the rows off F
+    table: list[list[int]]  # rows that span F, kept columns, each scaled to integers
+    rank: int  # of the table, at least
+
+    @classmethod
+    def of(cls, evidence: Evidence, rows: Rows) -> _Face:
+        certificate = evidence.certificate
+        proof = getattr(certificate, "proof", None)
+        at = () if proof is None else proof.rows
+        A = dense(rows, at, evidence.kept)
+        return cls(evidence, rows, off_face(certificate, rows), whole(A), rank_modulo(residues(A)))
+
+    def wrong_directions(self) -> list[str]:
+        """Step 3."""
+        directions, kept = self.evidence.directions, self.evidence.kept
+        if directions is None:
+            whole = isinstance(self.evidence.certificate, Separable)
+            return [] if whole else ["F is not empty, so not every w vanishes on it"]
+        said = []
+        table = [self._dense(terms) for terms in directions]
+        if any(j not in set(kept) for terms in directions for j, _ in terms):
+            return ["a direction uses a dropped column"]
+        if table and self.table and not self._orthogonal(table):
+            said.append("a direction is not orthogonal to F")
+        if rank_modulo(_residues_of(table)) != len(table) or self.rank + len(table) < len(kept):
+            said.append("the directions are dependent, or too few")
+        return said
+
+    def wrong_member(self, number: int, member: Sequence[Number]) -> list[str]:
+        """Step 4."""
+        d, intercept = self.rows.n_features, self.evidence.certificate.fit_intercept
+        kept = self.evidence.kept
+        if len(member) != d + int(intercept):
+            return [f"member {number} has {len(member)} numbers"]
+        if not all(isinstance(v, Fraction) or np.isfinite(v) for v in member):
+            return [f"member {number} is not finite"]
+        if any(v for j, v in enumerate(member) if j not in set(kept)):
+            return [f"member {number} is not 0 on a dropped column"]
+        if self.table and not self._orthogonal([[Fraction(member[j]) for j in kept]]):
+            return [f"member {number} is not orthogonal to F"]
+        found = checker.signs(self.outer, member[:d], member[d] if intercept else 0.0, intercept)
+        return [f"member {number} errs on {(found < 0).sum()} rows"] if (found < 0).any() else []
+
+    def wrong_claim(self, claim: Claim) -> list[str]:
+        """Step 5."""
+        j, members = claim.column, self.evidence.members
+        if j not in set(self.evidence.kept):
+            return [f"column {j} is dropped"]
+        for number, sign in ((claim.up, 1), (claim.down, -1)):
+            if number is None:
+                continue
+            if not 0 <= number < len(members) or members[number][j] * sign <= 0:
+                return [f"column {j}: member {number} has not the sign it is named for"]
+        up, down = claim.signs
+        if up and down:
+            return []
+        if not up and not down:
+            directions = self.evidence.directions
+            moves = directions is None or any(j == c and v for t in directions for c, v in t)
+            return [f"column {j} is not determined by F"] if moves else []
+        if claim.bound is None or not self._bounds(claim.bound, j, 1 if up else -1):
+            return [f"column {j}: the weights do not bound it"]
+        return []
+
+    def _bounds(self, bound: Combination, j: int, sign: int) -> bool:
+        """Whether sum c_i z_i - sign e_j is orthogonal to every direction, all c_i >= 0."""
+        n, kept, directions = self.rows.n_rows, self.evidence.kept, self.evidence.directions
+        if len(bound.rows) != len(bound.weights) or any(c < 0 for c in bound.weights):
+            return False
+        if any(not isinstance(i, int) or not 0 <= i < n for i in bound.rows):
+            return False
+        table = exact_rows(self.rows, bound.rows, kept)
+        if not table:
+            return False
+        total = _matrix([list(map(Fraction, bound.weights))]) * _matrix(table)
+        left = [Fraction(int(v.p), int(v.q)) for v in total.entries()]
+        left[kept.index(j)] -= sign
+        if directions is None:
+            return not any(left)
+        place = {c: k for k, c in enumerate(kept)}
+        return not any(sum(v * left[place[c]] for c, v in terms) for terms in directions)
+
+    def _orthogonal(self, vectors: list[list[Fraction]]) -> bool:
+        """Whether all vectors vanish on the rows of F."""
+        product = fmpq_mat(fmpz_mat(self.table)) * _matrix(vectors).transpose()
+        return not any(product.entries())
+
+    def _dense(self, terms: Terms) -> list[Fraction]:
+        entries = dict(terms)
+        return [entries.get(j, Fraction(0)) for j in self.evidence.kept]
+
+
+def off_face(certificate: Certificate, rows: Rows) -> Rows:
+    """The rows that the certificate's hyperplane splits off."""
+    if isinstance(certificate, Separable):
+        return rows
+    return subset(rows, split_off(certificate, rows))
+
+
+def split_off(certificate: Certificate, rows: Rows) -> npt.NDArray[np.int64]:
+    """Which rows are not on the certificate's hyperplane; none if they overlap."""
+    w = getattr(certificate, "w", None)
+    if w is None:
+        return np.empty(0, dtype=np.int64)
+    b: Number = getattr(certificate, "b", 0.0)
+    return np.flatnonzero(checker.signs(rows, w, b, certificate.fit_intercept) != 0)
+
+
+def subset(rows: Rows, at: npt.NDArray[np.int64]) -> Rows:
+    """Some rows as rows in memory."""
+    part = rows.take(at)
+    return InMemory(
+        n_rows=len(at),
+        n_features=rows.n_features,
+        classes=rows.classes,
+        problem=Problem(part.X, part.y, rows.classes),
+    )
+
+
+def exact_rows(rows: Rows, at: Sequence[int], columns: Sequence[int]) -> list[list[Fraction]]:
+    """z_i of some rows, some columns, as rationals."""
+    if not len(at):
+        return []
+    part = rows.take(at)
+    X = np.asarray(part.X.toarray() if sp.issparse(part.X) else part.X, dtype=np.float64)
+    A = np.hstack([X, np.ones((len(X), 1))])[:, list(columns)] * part.y[:, None]
+    return [[Fraction(v) for v in row] for row in A.tolist()]
+
+
+def _residues_of(table: list[list[Fraction]]) -> npt.NDArray[np.int64]:
+    """The same of rationals, each row times its denominators."""
+    out = []
+    for row in table:
+        common = lcm(*(v.denominator for v in row))
+        out.append([int(v * common) % PRIME for v in row])
+    return np.array(out, dtype=np.int64)
+
+
+def _matrix(table: list[list[Fraction]]) -> Any:
+    entries = [fmpq(v.numerator, v.denominator) for row in table for v in row]
+    return fmpq_mat(len(table), len(table[0]), entries)

@@ -1,0 +1,303 @@
+"""Signs: which signs every column takes on the cone {w : w.z_i >= 0 for all i}.
+
+In the coordinates of :class:`.coefficient_space.Space` some u has u.q_i > 0 for all rows, and
+column j is g_j.u. Is it ever negative? Perceptrons that start on the wrong side of many j at once
+find members which settle most signs; for what is left a linear program, minimise g_j.u with
+u.q_i >= 0 on a small working set and |u_a| <= 1, gives a member, or weights c_i >= 0 with
+g_j = sum c_i q_i [Farkas]. Floats only propose: members and weights are made exact, and where that
+fails a few rows are decided over the rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.errors import RosenblattError
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.rules import Update
+from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.training import Stop, train
+from rosenblatt.prove import exact, rational
+from rosenblatt.prove import verify as checker
+from rosenblatt.prove.certificate import Combination
+from rosenblatt.prove.coefficient_proof import Claim, Number
+from rosenblatt.prove.coefficient_space import Space, coprime
+
+Array = npt.NDArray[Any]
+ROUNDS = 12  # of perceptrons that look for missing signs
+PASSES = 100
+WIDE = 60  # columns from which a linear program costs more than a few perceptrons
+SMALL = 1e-9  # below this a float program says nothing; exact arithmetic does
+
+
+class Signs:
+    """The search. `at` are the numbers of the space's rows among all rows.
+
+    `inner` is a member with w.z_i > 0 on all rows of the space; `tick` is told how far it came,
+    and may raise.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        at: npt.NDArray[np.int64],
+        inner: tuple[Number, ...],
+        tick: Callable[[str], None],
+    ) -> None:
+        self.space, self.at, self.inner, self.tick = space, at, inner, tick
+        self.moving = [j for j in space.kept if space.moves(j)]
+        self.members: list[tuple[Number, ...]] = []
+        self.up: dict[int, int] = {}
+        self.down: dict[int, int] = {}
+        self.bound: dict[int, Combination] = {}
+        self.centre = space.coordinates(inner)
+        self.working = np.empty(0, dtype=np.int64)
+        self.Q = np.empty((0, space.width))
+        self.program: Program | None = None
+
+    def claims(self, hints: Sequence[tuple[Number, ...]] = ()) -> list[Claim]:
+        """For every kept column which signs it takes, each with its proof in `members`."""
+        for w in (self.inner, *hints):
+            self._member(w)
+        self._by_perceptrons()
+        for j in self.moving:
+            for sign, known in ((1, self.up), (-1, self.down)):
+                if j not in known and j not in self.bound:
+                    self._settle(j, sign)
+        return [
+            Claim(j, self.up.get(j), self.down.get(j), self.bound.get(j)) for j in self.space.kept
+        ]
+
+    def _open(self) -> dict[int, int]:
+        """Columns of which a sign is missing, and that sign (both missing: 1)."""
+        missing = {}
+        for j in self.moving:
+            if j not in self.bound and not (j in self.up and j in self.down):
+                missing[j] = -1 if j in self.up else 1
+        return missing
+
+    def _tell(self) -> None:
+        self.tick(f"with {len(self._open())} of {len(self.space.kept)} coefficients open")
+
+    # ------------------------------------------------------------------ members
+
+    def _wrong(self, w: Sequence[Number]) -> npt.NDArray[np.int64]:
+        """The rows with w.z_i < 0, exactly."""
+        rows, intercept = self.space.rows, self.space.intercept
+        d = rows.n_features
+        found = checker.signs(rows, w[:d], w[d] if intercept else 0.0, intercept)
+        return np.flatnonzero(found < 0)
+
+    def _member(self, w: Sequence[Number]) -> bool:
+        """Keep w if it is in the cone and shows a sign not seen before."""
+        up = [j for j in self.moving if w[j] > 0 and j not in self.up]
+        down = [j for j in self.moving if w[j] < 0 and j not in self.down]
+        if not (up or down) or self._wrong(w).size:
+            return False
+        self.members.append(tuple(w))
+        self.up.update(dict.fromkeys(up, len(self.members) - 1))
+        self.down.update(dict.fromkeys(down, len(self.members) - 1))
+        return True
+
+    def _near(self, v: Array, j: int | None = None, sign: int = 0) -> bool:
+        """A member near v (short numbers first), with this sign at j if asked."""
+        for bits in (12, 53) if np.isfinite(v).all() and v.any() else ():
+            w = self.space.rounded(v, bits)
+            if (j is None or w[j] * sign > 0) and self._member(w):
+                return True
+        return False
+
+    # ------------------------------------------------------------------ the working set
+
+    def _add(self, rows: npt.NDArray[np.int64]) -> bool:
+        new = np.setdiff1d(rows, self.working)
+        if new.size:
+            self.working = np.concatenate([self.working, new])
+            self.Q = np.vstack([self.Q, self.space.scaled(new)])
+        return bool(new.size)
+
+    def _worst(self, scores: Array, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Those of the rows furthest on the wrong side."""
+        size = 2 * self.space.width + 20
+        return np.asarray(rows[np.argsort(scores[rows], kind="stable")[:size]])
+
+    # ------------------------------------------------------------------ perceptrons
+
+    def _by_perceptrons(self) -> None:
+        """Members with many missing signs at once: from a start that has them, a perceptron."""
+        rng, n = np.random.default_rng(0), self.space.rows.n_rows
+        self._add(self._worst(self.space.scores(self.centre), np.arange(n)))
+        self._add(rng.choice(n, min(n, self.space.width + 20), replace=False))
+        idle = 0
+        for k in range(ROUNDS):
+            missing = self._open()
+            if not missing or idle == 3:
+                return
+            self._tell()
+            towards = np.zeros(self.space.width)
+            for j, sign in missing.items():
+                towards += sign * self.space.gradient(j) * rng.uniform(0.5, 1.5)
+            v = self._separating(self.centre + 4.0 ** (k % 4) * towards / (_top(towards) or 1.0))
+            found = v is not None and self._near(v)
+            idle = 0 if found else idle + 1
+
+    def _aimed(self, j: int, sign: int) -> bool:
+        """A member with this sign at j, from perceptrons that start further and further off."""
+        for k in range(6):
+            v = self._separating(self.centre + sign * 4.0**k * self.space.gradient(j))
+            if v is not None and self._near(v, j, sign):
+                return True
+        return False
+
+    def _separating(self, v: Array) -> Array | None:
+        """A perceptron on the working set, which grows by the rows it gets wrong."""
+        stop = Stop(max_iter=PASSES, max_updates=100_000, cycle=False)
+        update = Update(fit_intercept=False)
+        for _ in range(20):
+            ones = np.ones(len(self.Q), dtype=np.int8)
+            problem = Problem(np.ascontiguousarray(self.Q), ones, np.array([-1, 1]))
+            state = State.at(v, np.zeros(1), np.float64)
+            try:
+                trace, *_ = train(problem, update, Schedule(), "last", stop, state)
+            except RosenblattError:
+                return None
+            if trace.stop_reason != "separated":
+                return None
+            v = np.array(state.w)
+            scores = self.space.scores(v)
+            wrong = np.flatnonzero(scores <= 0)
+            if not wrong.size:
+                return v
+            if not self._add(self._worst(scores, wrong)):
+                return None
+        return None
+
+    # ------------------------------------------------------------------ one sign of one column
+
+    def _settle(self, j: int, sign: int) -> None:
+        """A member with this sign at j, or weights that show there is none."""
+        self._tell()
+        if self.space.width > WIDE and self._aimed(j, sign):
+            return
+        if not self._by_program(j, sign):
+            self._by_rationals(j, sign)
+
+    def _by_program(self, j: int, sign: int) -> bool:
+        """The same by linear programs; False if floats cannot tell."""
+        g = -sign * self.space.gradient(j)
+        if self.program is None:
+            self.program = Program(self.space.width)
+        while g.any():
+            self._tell()
+            self.program.add(self.Q[self.program.n_rows :])
+            found = self.program.minimise(g)
+            if found is None:
+                return False
+            value, v, active = found
+            if value > -SMALL:
+                return self._bounds(j, -sign, self.working[active])
+            inward = self.centre * min(1.0, -value / (2 * abs(g @ self.centre) + 1e-300))
+            if self._near(v + inward, j, sign) or self._near(v + 1e-3 * inward, j, sign):
+                return True
+            scores = self.space.scores(v)
+            if not self._add(self._worst(scores, np.flatnonzero(scores < 0))):
+                return False
+        return False
+
+    def _bounds(self, j: int, sign: int, rows: npt.NDArray[np.int64]) -> bool:
+        """Weights c_i >= 0 on these rows with sum c_i q_i = sign g_j, if that is so."""
+        if not rows.size:
+            return False
+        table, factors = self.space.products(rows)
+        basis, pivots = exact.independent(table)
+        target = [sign * v for v in self.space.exact_gradient(j)]
+        matrix = [[table[k][a] for k in basis] for a in pivots]
+        weights = exact.solve(matrix, [target[a] for a in pivots])
+        pairs = list(zip(basis, weights, strict=True))
+        if any(c < 0 for c in weights) or any(
+            sum(c * table[k][a] for k, c in pairs) != target[a] for a in range(self.space.width)
+        ):
+            return False
+        self._bounded(j, {int(rows[k]): c * factors[k] for k, c in pairs if c})
+        return True
+
+    def _bounded(self, j: int, weights: dict[int, Fraction]) -> None:
+        order = sorted(weights)
+        self.bound[j] = Combination(
+            tuple(int(self.at[k]) for k in order), tuple(weights[k] for k in order)
+        )
+
+    def _by_rationals(self, j: int, sign: int) -> None:
+        """Floats cannot see it: a few rows over the rationals, more where the answer errs.
+
+        Some u has u.q_i > 0 for all of them, so what cancels contains the goal, sign g_j.
+        """
+        goal, factor = coprime([sign * v for v in self.space.exact_gradient(j)])
+        rows = self.working[: 2 * self.space.width + 20]
+        while True:
+            table, factors = self.space.products(rows)
+            found = rational.decide([*table, goal], self._tell)
+            if found.weights[-1]:
+                last = found.weights[-1] * factor
+                each = zip(rows.tolist(), found.weights[:-1], factors, strict=True)
+                return self._bounded(j, {i: c * f / last for i, c, f in each if c})
+            w = self.space.vector(found.w)
+            if self._member(w):
+                return None
+            new = np.setdiff1d(self._wrong(w), rows)
+            rows = np.concatenate([rows, new[: self.space.width + 10]])
+
+
+class Program:
+    """minimise g.u with u.q_i >= 0 and |u_a| <= 1; rows added, objectives changed, kept warm."""
+
+    def __init__(self, width: int) -> None:
+        self.width, self.n_rows = width, 0
+        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no hints
+        for option, value in (
+            ("output_flag", False),
+            ("solver", "simplex"),
+            ("primal_feasibility_tolerance", 1e-10),
+            ("dual_feasibility_tolerance", 1e-10),
+        ):
+            self.model.setOptionValue(option, value)
+        ones, nothing = np.ones(width), np.empty(0, dtype=np.int32)
+        self.model.addCols(width, np.zeros(width), -ones, ones, 0, nothing, nothing, np.empty(0))
+
+    def add(self, Q: Array) -> None:
+        """More rows q_i."""
+        if not len(Q):
+            return
+        rows = sp.csr_array(Q)
+        self.model.addRows(
+            len(Q),
+            np.zeros(len(Q)),
+            np.full(len(Q), highspy.kHighsInf),
+            rows.nnz,
+            rows.indptr[:-1].astype(np.int32),
+            rows.indices.astype(np.int32),
+            rows.data,
+        )
+        self.n_rows += len(Q)
+
+    def minimise(self, g: Array) -> tuple[float, Array, npt.NDArray[np.int64]] | None:
+        """The smallest value, where, and the rows that hold it up; None if HiGHS gives up."""
+        self.model.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), g)
+        self.model.run()
+        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self.model.getSolution()
+        v = np.array(solution.col_value)
+        return float(g @ v), v, np.flatnonzero(np.abs(solution.row_dual) > 1e-12)
+
+
+def _top(v: Array) -> float:
+    return float(np.abs(v).max(initial=0.0))

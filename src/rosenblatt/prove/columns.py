@@ -1,0 +1,80 @@
+"""Columns: what one reading of the rows says of every feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.chunks import Part, Rows
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """For every feature, in each class: its range, and how often it is not 0.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (2, d), the smallest and largest value in the negative and in
+        the positive class
+    used : array of shape (2, d), how many rows of the class have another value than 0
+    example : array of d row numbers, a row where the feature is not 0, or -1
+    """
+
+    low: Array
+    high: Array
+    used: npt.NDArray[np.int64]
+    example: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows) -> Columns:
+        d = rows.n_features
+        low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
+        used, example = np.zeros((2, d), dtype=np.int64), np.full(d, -1)
+        for part in rows.parts():
+            for k, label in enumerate((-1, 1)):
+                X = part.X[np.flatnonzero(part.y == label)]
+                if X.shape[0]:
+                    low[k] = np.minimum(low[k], _flat(X.min(axis=0)))
+                    high[k] = np.maximum(high[k], _flat(X.max(axis=0)))
+                    used[k] += _flat((X != 0).sum(axis=0)).astype(np.int64)
+            missing = np.flatnonzero(example < 0)
+            if missing.size:
+                example[missing] = _examples(part, missing)
+        return cls(low, high, used, example)
+
+    @property
+    def largest(self) -> Array:
+        """The largest absolute value of each feature."""
+        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=0))
+
+    def one_signed(self) -> npt.NDArray[np.int64]:
+        """1 where y_i x_ij >= 0 for all rows and > 0 for some, -1 where <= 0, else 0."""
+        some = self.used.sum(axis=0) > 0
+        up = (self.low[1] >= 0) & (self.high[0] <= 0)
+        down = (self.high[1] <= 0) & (self.low[0] >= 0)
+        return np.where(some & up, 1, np.where(some & down, -1, 0))
+
+
+def _flat(values: Any) -> Array:
+    dense = values.toarray() if sp.issparse(values) else values
+    return np.asarray(dense, dtype=np.float64).ravel()
+
+
+def _examples(part: Part, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """For each of the columns a row where it is not 0 (if dense, the largest), or -1."""
+    X = part.X
+    if sp.issparse(X):
+        at, row = np.flatnonzero(X.data), np.full(X.shape[1], -1)
+        there, first = np.unique(X.indices[at], return_index=True)
+        row[there] = np.searchsorted(X.indptr, at[first], side="right") - 1
+        row = row[columns]
+    else:
+        row = np.abs(X[:, columns]).argmax(axis=0)
+        row = np.where(X[row, columns] != 0, row, -1)
+    return np.where(row >= 0, row + part.start, -1)

@@ -1,0 +1,88 @@
+"""Relations: columns that are exact combinations of others, checked on every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.chunks import Part, Rows
+from rosenblatt.prove.residues import split
+
+Array = npt.NDArray[Any]
+Terms = tuple[tuple[int, Fraction], ...]  # entries other than 0 of a vector: column, value
+
+
+@dataclass(frozen=True)
+class Relation:
+    """On every row, `column` is exactly the sum of value * column over the terms."""
+
+    column: int
+    terms: Terms
+
+
+def broken(
+    rows: Rows, relations: Sequence[Relation], intercept: bool, most: int = 20
+) -> list[npt.NDArray[np.int64]]:
+    """For every relation, some rows on which it does not hold, exactly; none if it holds."""
+    found: list[list[int]] = [[] for _ in relations]
+    if not relations:
+        return []
+    for part, column in _by_columns(rows, intercept):
+        for wrong, relation in zip(found, relations, strict=True):
+            if len(wrong) < most:
+                values = np.stack([column(j) for j, _ in _joined(relation)], axis=1)
+                off = _not_zero(values, [c for _, c in _joined(relation)])
+                wrong += (part.start + off[: most - len(wrong)]).tolist()
+    return [np.array(wrong, dtype=np.int64) for wrong in found]
+
+
+def _joined(relation: Relation) -> Terms:
+    return (*relation.terms, (relation.column, Fraction(-1)))
+
+
+def _by_columns(rows: Rows, intercept: bool) -> Iterator[tuple[Part, Any]]:
+    """Every part, with a function that gives a column of it as float64."""
+    for part in rows.parts():
+        X = sp.csc_array(part.X) if sp.issparse(part.X) else part.X
+
+        def column(j: int, X: Any = X) -> Array:
+            if j == X.shape[1] and intercept:
+                return np.ones(X.shape[0])
+            values = X[:, [j]].toarray().ravel() if sp.issparse(X) else X[:, j]
+            return np.asarray(values, dtype=np.float64)
+
+        yield part, column
+
+
+def _not_zero(values: Array, factors: Sequence[Fraction]) -> npt.NDArray[np.int64]:
+    """Rows k of the values with sum_j values[k, j] factors[j] != 0, exactly."""
+    if len(factors) == 1:
+        return np.flatnonzero(values[:, 0])
+    if len(factors) == 2 and _is_power_of_two(ratio := -factors[0] / factors[1]):
+        m, e = split(values)  # a multiple of the other column: same digits, shifted
+        shift = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+        same = (m[:, 0] == m[:, 1]) & ((e[:, 0] + shift == e[:, 1]) | (m[:, 0] == 0))
+        return np.flatnonzero(~same)
+    common = lcm(*(f.denominator for f in factors))
+    integers = [int(f * common) for f in factors]
+    with np.errstate(all="ignore"):
+        size = np.abs(values) @ np.array([float(min(abs(f), 2**60)) for f in integers])
+    if np.all(size < 2.0**52) and np.array_equal(values, np.floor(values)):
+        return np.flatnonzero(values @ np.array(integers, dtype=np.float64))
+    different, where = np.unique(values, axis=0, return_inverse=True)
+    wrong = [
+        any(row) and bool(sum(Fraction(v) * f for v, f in zip(row, integers, strict=True)))
+        for row in different.tolist()
+    ]
+    return np.flatnonzero(np.array(wrong)[where.ravel()])
+
+
+def _is_power_of_two(v: Fraction) -> bool:
+    return v > 0 and v.numerator & (v.numerator - 1) == 0 == v.denominator & (v.denominator - 1)

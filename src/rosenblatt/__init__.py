@@ -25,6 +25,7 @@ _PUBLIC = {
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
     "separability": "rosenblatt.prove.separability",
+    "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
     "separability_table": "rosenblatt.prove.multiclass",
     "RosenblattError": "rosenblatt.errors",
@@ -44,6 +45,7 @@ __all__ = [
     "Separable",
     "Trace",
     "__version__",
+    "infinite_coefficients",
     "max_margin",
     "separability",
     "separability_table",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         QuasiSeparable,
         Separable,
     )
+    from rosenblatt.prove.coefficients import infinite_coefficients
     from rosenblatt.prove.margin import max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.separability import separability

@@ -495,3 +495,14 @@ def test_ionosphere(shared_data):
     assert infinite == {"x0": "+inf", "x1": "not identified", "intercept": "-inf"}
     assert found["x0"].reason == "every row with x0 < 1 is of class b"
     assert found.verify(X, y)
+
+
+def test_adult_incomes(shared_data):
+    """Dummies of 14 attributes, most of them complete sets; five categories with one class."""
+    with gzip.open(shared_data / "a9a" / "a9a.svm.gz") as f:
+        X, y = load_svmlight_file(f)
+    found = infinite_coefficients(X, y)
+    assert Counter(found.reduced.values()) == {"finite": 103, "-inf": 5}
+    assert len(found.drop) == 16
+    assert found["x12"].reason.startswith("every row with x12 > 0 is of class -1")
+    assert found.verify(X, y)

@@ -1,0 +1,187 @@
+"""Hitting: how little mass meets every set of a family? Bounds proven in whole numbers.
+
+Sets W of elements g with whole masses m_g >= 1. A hitting set takes at least one element of
+every W.
+
+- Packing: shares u_W >= 0 with sum_{W containing g} u_W <= m_g for every g prove that every
+  hitting set has a mass of at least sum_W u_W, so at least its ceiling: sum_W u_W
+  <= sum_W u_W |W & H| = sum_{g in H} sum_{W containing g} u_W <= sum_{g in H} m_g.
+- Search: branching on the elements of an unhit set shows that no hitting set is lighter.
+
+Linear and integer programs in floats propose; what is returned is checked with integers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+Sets = Sequence[frozenset[int]]
+Mass = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Shares of the sets, the bound they prove, and prices of the elements (a proposal)."""
+
+    shares: tuple[Fraction, ...]
+    prices: dict[int, float]
+
+    @property
+    def bound(self) -> int:
+        return ceil(sum(self.shares, Fraction(0)))
+
+
+def packing(sets: Sets, mass: Mass) -> Packing:
+    """The best shares, rounded to rationals that keep within the masses exactly.
+
+    >>> triangle = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
+    >>> found = packing(triangle, [1, 1, 1])
+    >>> [str(u) for u in found.shares], found.bound
+    (['1/2', '1/2', '1/2'], 2)
+    """
+    if not sets:
+        return Packing((), {})
+    elements, A = _incidence(sets)
+    room = np.array([mass[g] for g in elements], dtype=np.float64)
+    found = linprog(-np.ones(len(sets)), A_ub=A, b_ub=room, bounds=(0, None), method="highs-ds")
+    if found.status != 0:
+        return Packing(_disjoint(sets, mass), {})
+    prices = dict(zip(elements, (-found.ineqlin.marginals).tolist(), strict=True))
+    return Packing(_within(sets, mass, found.x.tolist()), prices)
+
+
+def _incidence(sets: Sets) -> tuple[list[int], sp.csr_array]:
+    """Elements that occur, and the matrix element x set."""
+    elements = sorted(set().union(*sets))
+    place = {g: k for k, g in enumerate(elements)}
+    row = [place[g] for W in sets for g in W]
+    column = [k for k, W in enumerate(sets) for _ in W]
+    shape = (len(elements), len(sets))
+    return elements, sp.csr_array((np.ones(len(row)), (row, column)), shape)
+
+
+def _within(sets: Sets, mass: Mass, proposed: list[float]) -> tuple[Fraction, ...]:
+    """Short fractions near the proposed shares, cut down where an element is overdrawn."""
+    shares = [max(Fraction(u).limit_denominator(5040), Fraction(0)) for u in proposed]
+    drawn: dict[int, Fraction] = {}
+    for W, u in zip(sets, shares, strict=True):
+        for g in W if u else ():
+            drawn[g] = drawn.get(g, Fraction(0)) + u
+    for k, W in enumerate(sets):
+        over = max((drawn.get(g, Fraction(0)) - mass[g] for g in W), default=Fraction(0))
+        cut = min(shares[k], over)
+        if cut > 0:
+            shares[k] -= cut
+            for g in W:
+                drawn[g] -= cut
+    return tuple(shares)
+
+
+def _disjoint(sets: Sets, mass: Mass) -> tuple[Fraction, ...]:
+    """Whole shares, shortest sets first."""
+    room = {g: mass[g] for W in sets for g in W}
+    shares = [Fraction(0)] * len(sets)
+    for k in sorted(range(len(sets)), key=lambda k: len(sets[k])):
+        take = min(room[g] for g in sets[k])
+        shares[k] = Fraction(take)
+        for g in sets[k]:
+            room[g] -= take
+    return tuple(shares)
+
+
+def cover(sets: Sets, mass: Mass, seconds: float) -> set[int] | None:
+    """A light hitting set by integer programming, a proposal; None if it found none in time."""
+    if not sets:
+        return set()
+    elements, A = _incidence(sets)
+    found = milp(
+        np.array([mass[g] for g in elements], dtype=np.float64),
+        constraints=LinearConstraint(A.T, lb=1.0),
+        bounds=Bounds(0, 1),
+        integrality=np.ones(len(elements)),
+        options={"time_limit": max(seconds, 0.05)},
+    )
+    if found.x is None:
+        return None
+    return {g for g, v in zip(elements, found.x.tolist(), strict=True) if v > 0.5}
+
+
+class TooLong(Exception):
+    """The search went beyond its limits."""
+
+
+def lighter(sets: Sets, mass: Mass, limit: int, steps: int, until: float) -> set[int] | None:
+    """A hitting set of mass < `limit`, or None if there is none: an exact search.
+
+    Branches on the shortest unhit set; an element once tried is left out further on, so no
+    hitting set is met twice. A branch ends when sets that share no element need more than is
+    left, or when what is left cannot meet as many sets as are unhit. Raises `TooLong` after so
+    many steps, or when the clock says so.
+
+    >>> triangle = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
+    >>> lighter(triangle, [1, 1, 1], 2, 100, float("inf")) is None
+    True
+    """
+    return _Branching(sets, mass, steps, until).run(limit - 1)
+
+
+class _Branching:
+    def __init__(self, sets: Sets, mass: Mass, steps: int, until: float) -> None:
+        self.members = [sorted(W) for W in sorted(set(sets), key=lambda W: (len(W), sorted(W)))]
+        self.mass, self.steps, self.until = mass, steps, until
+        self.meets: dict[int, int] = {}  # element -> the sets it meets, as bits
+        for k, W in enumerate(self.members):
+            for g in W:
+                self.meets[g] = self.meets.get(g, 0) | 1 << k
+
+    def run(self, budget: int) -> set[int] | None:
+        return self._below((1 << len(self.members)) - 1, budget, frozenset())
+
+    def _below(self, unhit: int, budget: int, out: frozenset[int]) -> set[int] | None:
+        self.steps -= 1
+        if self.steps < 0 or (self.steps % 64 == 0 and time.perf_counter() > self.until):
+            raise TooLong
+        if not unhit:
+            return set()
+        branch = self._branch(unhit, budget, out)
+        tried: set[int] = set()
+        for g in branch:
+            if self.mass[g] <= budget:
+                found = self._below(unhit & ~self.meets[g], budget - self.mass[g], out | tried)
+                if found is not None:
+                    return found | {g}
+            tried.add(g)
+        return None
+
+    def _branch(self, unhit: int, budget: int, out: frozenset[int]) -> list[int]:
+        """What to try next: the open elements of the unhit set with fewest; nothing if hopeless."""
+        best: list[int] = []
+        used: set[int] = set()
+        need, left, open_elements = 0, unhit, set()
+        while left:
+            low = left & -left
+            left ^= low
+            able = [g for g in self.members[low.bit_length() - 1] if g not in out]
+            if not able:
+                return []
+            open_elements.update(able)
+            if not best or len(able) < len(best):
+                best = able
+            if used.isdisjoint(able):
+                used.update(able)
+                need += min(self.mass[g] for g in able)
+                if need > budget:
+                    return []
+        met = {g: (self.meets[g] & unhit).bit_count() for g in open_elements}
+        # masses are at least 1, so at most `budget` elements can still be taken
+        if sum(sorted(met.values(), reverse=True)[:budget]) < unhit.bit_count():
+            return []
+        return sorted(best, key=lambda g: (-met[g], g))

@@ -27,6 +27,8 @@ Array = npt.NDArray[Any]
 SEARCH_STEPS = 50_000  # of the exact search that proves a bound
 SEARCH_SETS = 2_000
 STALE = 4  # rounds of packing without gain
+FEW = 60  # rows to remove up to which hitting sets are worth the while
+MISSES = 25  # in a row of one kind, before another kind is looked for
 MANY = 40  # rays a column from which on neighbours are looked at first
 
 
@@ -66,9 +68,10 @@ class Search:
         """All of it, in the order of what it costs."""
         self._short_sets()
         self._descend(tries=1, share=0.3)
-        self._pack(share=0.5)
-        if not self.closed():
-            self._descend(tries=3, share=0.6)
+        few = self.best <= FEW
+        self._pack(share=0.45 if few else 0.75)
+        if few:
+            self._descend(tries=3, share=0.5)
             self._cover(share=0.85)
         while not self.closed() and not self.late(0.9):
             self._descend(tries=20, share=0.9)
@@ -136,10 +139,11 @@ class Search:
         """Rounds of cancelling sets that share no ray; the bound is that of all rounds together."""
         if self.closed():
             return
-        stale, prices = 0, np.zeros(len(self.rays))
+        stale, turn, prices = 0, 0, np.zeros(len(self.rays))
         while stale < STALE and not self.late(share):
             before = len(self.pool)
-            self._round(prices, share)
+            self._round(turn, prices, share)
+            turn += 1
             found = self._raise_bound()
             if self.closed():
                 return
@@ -158,15 +162,20 @@ class Search:
                 self.bound, self.by_search = found.bound, False
         return found
 
-    def _round(self, prices: Array, share: float) -> None:
-        """Cancelling sets one after the other, each using up its rays, until none is left."""
+    def _round(self, turn: int, prices: Array, share: float) -> None:
+        """Cancelling sets one after the other, each using up its rays, until none is left.
+
+        Every other turn begins with sets that are harder to find and use up less.
+        """
         room = self.rays.mass.copy()
         for W in sorted(self.pool, key=len):
             if len(W) <= 2:
                 room[list(W)] -= min(room[list(W)])
-        if len(self.rays) > MANY * self.rays.Z.shape[1] and not prices.any():
+        if len(self.rays) > MANY * self.rays.Z.shape[1] and turn == 0:
             self._near_rounds(room, share)
         cost = self._costs() + prices
+        if turn % 2:
+            self._with_one_out(room, cost, share)
         while not self.late(share):
             found = self.finder.circuit(room > 0, cost, self.until)
             if found is None:
@@ -174,11 +183,26 @@ class Search:
             self._learn(found)
             room[list(found.rays)] -= min(room[list(found.rays)])
 
+    def _with_one_out(self, room: Array, cost: Array, share: float) -> None:
+        """Sets with a single ray of the removal, the scarce ones, as long as there are any."""
+        misses = 0
+        for h in self.rng.permutation(np.flatnonzero(self.out & (room > 0))).tolist():
+            if misses == MISSES or self.late(share):
+                return
+            alive = (room > 0) & ~self.out
+            alive[h] = room[h] > 0
+            found = self.finder.circuit(alive, cost, self.until)
+            if found is None:
+                misses += 1
+                continue
+            self._learn(found)
+            room[list(found.rays)] -= min(room[list(found.rays)])
+
     def _near_rounds(self, room: Array, share: float) -> None:
         """Short sets around rays that are out, among their neighbours, while that succeeds."""
         hits, misses = 0, 0
         for h in self.rng.permutation(np.flatnonzero(self.out)).tolist():
-            if self.late(0.8 * share) or misses > 60 + 12 * hits:
+            if self.late(0.8 * share) or misses > 60 + 25 * hits:
                 return
             if room[h] == 0:
                 continue

@@ -27,6 +27,7 @@ _PUBLIC = {
     "separability": "rosenblatt.prove.separability",
     "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
+    "offenders": "rosenblatt.prove.offenders",
     "separability_table": "rosenblatt.prove.multiclass",
     "RosenblattError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "infinite_coefficients",
     "max_margin",
+    "offenders",
     "separability",
     "separability_table",
 ]
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from rosenblatt.prove.coefficients import infinite_coefficients
     from rosenblatt.prove.margin import max_margin
     from rosenblatt.prove.multiclass import separability_table
+    from rosenblatt.prove.offenders import offenders
     from rosenblatt.prove.separability import separability
 
 

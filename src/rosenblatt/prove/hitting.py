@@ -39,8 +39,10 @@ class Packing:
         return ceil(sum(self.shares, Fraction(0)))
 
 
-def packing(sets: Sets, mass: Mass) -> Packing:
+def packing(sets: Sets, mass: Mass, enough: int | None = None) -> Packing:
     """The best shares, rounded to rationals that keep within the masses exactly.
+
+    If sets that share no element prove a bound of `enough` already, these are taken.
 
     >>> triangle = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
     >>> found = packing(triangle, [1, 1, 1])
@@ -49,13 +51,17 @@ def packing(sets: Sets, mass: Mass) -> Packing:
     """
     if not sets:
         return Packing((), {})
+    simple = Packing(_disjoint(sets, mass), {})
+    if enough is not None and simple.bound >= enough:
+        return simple
     elements, A = _incidence(sets)
     room = np.array([mass[g] for g in elements], dtype=np.float64)
     found = linprog(-np.ones(len(sets)), A_ub=A, b_ub=room, bounds=(0, None), method="highs-ds")
     if found.status != 0:
-        return Packing(_disjoint(sets, mass), {})
+        return simple
     prices = dict(zip(elements, (-found.ineqlin.marginals).tolist(), strict=True))
-    return Packing(_within(sets, mass, found.x.tolist()), prices)
+    shares = _within(sets, mass, found.x.tolist())
+    return Packing(shares if sum(shares) > sum(simple.shares) else simple.shares, prices)
 
 
 def _incidence(sets: Sets) -> tuple[list[int], sp.csr_array]:

@@ -119,11 +119,9 @@ class Search:
             self.pool.setdefault(frozenset(answer.rays), answer)
 
     def _short_sets(self) -> None:
-        """Rays of zeros cancel by themselves, opposite ones in pairs."""
-        heads = self.rays.heads(np.arange(len(self.rays))).problem.X
-        if not self.rays.intercept:
-            for g in np.flatnonzero(np.ravel(abs(heads).sum(axis=1)) == 0).tolist():
-                self._learn(Circuit((g,), (Fraction(1),)))
+        """A ray of zeros cancels by itself, opposite ones in pairs."""
+        for g in self.rays.zeros():
+            self._learn(Circuit((g,), (Fraction(1),)))
         for pair in self.rays.opposite_pairs():
             self._learn(self.finder.exactly(np.array(pair)))
             if self.late(0.3):
@@ -153,7 +151,7 @@ class Search:
 
     def _raise_bound(self) -> hitting.Packing:
         sets = list(self.pool)
-        found = hitting.packing(sets, self.mass)
+        found = hitting.packing(sets, self.mass, self.best)
         value = sum(found.shares, Fraction(0))
         self.gained = value > sum(self.packed.values(), Fraction(0))
         if self.gained:

@@ -151,7 +151,8 @@ def _best_placed(
         return plain
     X, y = kept(problem, search.rays.rows(np.flatnonzero(search.out)).tolist())
     try:
-        found = max_margin(X, y, fit_intercept=search.rays.intercept, max_steps=1000)
+        with np.errstate(all="ignore"):  # norms overflow where exact signs do not
+            found = max_margin(X, y, fit_intercept=search.rays.intercept, max_steps=1000)
     except RosenblattError:
         return plain
     w, b = tuple(found.w.tolist()), float(found.b)

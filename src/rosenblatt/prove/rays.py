@@ -67,8 +67,14 @@ class Rays:
 
     def weights(self, v: Array) -> tuple[list[float], float]:
         """(w, b) of the data from weights of the scaled columns."""
-        w = (v * self.scale).tolist()
+        with np.errstate(all="ignore"):
+            w = (v * self.scale).tolist()
         return (w[:-1], w[-1]) if self.intercept else (w, 0.0)
+
+    def zeros(self) -> list[int]:
+        """The ray of zeros, if there is one: it cancels by itself."""
+        heads = self.problem.X[self.first]
+        return [] if self.intercept else np.flatnonzero(_tops(heads, axis=1) == 0).tolist()
 
     def opposite_pairs(self) -> list[tuple[int, int]]:
         """Rays that point against each other: the shortest cancelling sets."""
@@ -96,8 +102,8 @@ def _keys(problem: Problem, intercept: bool) -> npt.NDArray[np.uint64]:
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)) if sparse else np.zeros(0, int)
     if not intercept:  # of y x only the direction counts
         with np.errstate(all="ignore"):
-            top = np.asarray(abs(X).max(axis=1).toarray() if sparse else abs(X).max(axis=1))
-            divisor = np.where(top.ravel() > 0, top.ravel(), 1.0) * label
+            top = _tops(X, axis=1)
+            divisor = np.where(top > 0, top, 1.0) * label
             values = values / (divisor[row] if sparse else divisor[:, None]) + 0.0
     columns = np.arange(X.shape[1], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     columns = _mixed(columns) | np.uint64(1)
@@ -165,11 +171,17 @@ def _scaled(X: Any, y: Array, intercept: bool) -> tuple[Any, Array]:
     Z = sp.csr_array(X, dtype=np.float64)
     if intercept:
         Z = sp.hstack([Z, np.ones((Z.shape[0], 1))], format="csr")
-    scale = _powers(np.ravel(abs(Z).max(axis=0).toarray()))
+    scale = _powers(_tops(Z, axis=0))
     Z = sp.diags_array(y.astype(np.float64)) @ Z @ sp.diags_array(scale)
-    Z = sp.csr_array(sp.diags_array(_powers(np.ravel(abs(Z).max(axis=1).toarray()))) @ Z)
+    Z = sp.csr_array(sp.diags_array(_powers(_tops(Z, axis=1))) @ Z)
     many = Z.shape[0] * Z.shape[1]
     return (Z.toarray() if many <= DENSE and Z.nnz * 5 > many else Z), scale
+
+
+def _tops(X: Any, axis: int) -> Array:
+    """The largest size in every column (axis 0) or row (axis 1)."""
+    top = abs(X).max(axis=axis)
+    return np.asarray(top.toarray() if sp.issparse(top) else top, dtype=np.float64).ravel()
 
 
 def _powers(top: Array) -> Array:

@@ -99,6 +99,26 @@ def test_larger_ones_are_proven_too(n, d):
     assert offenders(X, 1 - y).lower_bound == len(found)  # the other way round, the same
 
 
+def test_a_label_turned_is_found_among_many_rows():
+    """More rows than the programs take in at once; a turned label deep in the other class."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40_000, 3))
+    y = X[:, 0] > 0
+    X[:, 0] += np.where(y, 0.5, -0.5)
+    X[:2] = [[2.0, 0.1, 0.1], [-2.0, 0.1, 0.1]]
+    y[:2] = False, True
+    found = offenders(X, y)
+    assert found.rows == (0, 1)
+    assert found.minimum
+    assert found.verify(X, y)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    X, y = np.random.default_rng(1).integers(-3, 4, (16, 2)), np.arange(16) % 2
+    one, two = (offenders(X, y, random_state=7) for _ in range(2))
+    assert dataclasses.replace(one, seconds=0.0) == dataclasses.replace(two, seconds=0.0)
+
+
 # ------------------------------------------------- sets to be hit
 
 

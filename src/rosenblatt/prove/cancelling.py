@@ -64,8 +64,10 @@ class Finder:
 
     @property
     def circuits(self) -> Circuits:
-        if self._circuits is None:  # large, and not always needed
-            self._circuits = Circuits(self.rays.Z)
+        """Over the rays that the elastic program has found to matter so far."""
+        at = self.elastic.at
+        if self._circuits is None or len(at) > 1.2 * len(self._circuits.at):
+            self._circuits = Circuits(self.rays.Z, at)
         return self._circuits
 
     def ask(self, alive: Array, cost: Array, until: float) -> Plane | Circuit | None:

@@ -66,6 +66,7 @@ class Descent:
             mass[self._worst(slack, mass, careful)] = 0.0
             found = self._solve(mass)
         if found is None:
+            yield self.elastic.latest
             return
         yield found[1]
         yield from self._put_back(found[1], mass)

@@ -20,7 +20,7 @@ from math import ceil
 from rosenblatt.data.chunks import Rows
 from rosenblatt.prove import verify as checker
 
-CHECK_STEPS = 400_000
+CHECK_STEPS = 100_000
 
 
 def wrong_rows(

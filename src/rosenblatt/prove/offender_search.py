@@ -25,6 +25,7 @@ from rosenblatt.prove.removal import Descent
 
 Array = npt.NDArray[Any]
 SEARCH_STEPS = 50_000  # of the exact search that proves a bound
+FEW_STEPS = 2_000
 SEARCH_SETS = 2_000
 STALE = 4  # rounds of packing without gain
 FEW = 60  # rows to remove up to which hitting sets are worth the while
@@ -77,7 +78,8 @@ class Search:
             self._descend(tries=20, share=0.9)
         if not self.closed():
             self._put_back()
-            self._prove_by_search()
+            self._raise_bound()
+            self._prove_by_search(SEARCH_STEPS)
 
     # ------------------------------------------------------------------ from above
 
@@ -213,20 +215,23 @@ class Search:
     # ------------------------------------------------------------------ both meet
 
     def _cover(self, share: float) -> None:
-        """Implicit hitting sets."""
+        """Implicit hitting sets: refute every light one by a set that it does not hit."""
         while not self.closed() and not self.late(share):
-            left = self.until - time.perf_counter()
-            hit = hitting.cover(list(self.pool), self.mass, left / 4)
-            if hit is None:
+            hit = self._prove_by_search(FEW_STEPS)
+            if hit is None and not self.closed():
+                hit = self._by_integer_program()
+            if hit is None or not self._grow(hit):
                 return
-            if sum(self.mass[g] for g in hit) >= self.best:
+            if len(self.pool) % 16 == 0:
                 self._raise_bound()
-                hit = None if self.closed() else self._prove_by_search()
-                if hit is None:
-                    return
-            if not self._grow(hit):
-                return
+
+    def _by_integer_program(self) -> set[int] | None:
+        """The lightest hitting set as HiGHS sees it, or as an exact search does."""
+        hit = hitting.cover(list(self.pool), self.mass, (self.until - time.perf_counter()) / 4)
+        if hit is None or sum(self.mass[g] for g in hit) < self.best:
+            return hit
         self._raise_bound()
+        return None if self.closed() else self._prove_by_search(SEARCH_STEPS)
 
     def _grow(self, hit: set[int]) -> bool:
         """Ask about what is left without these rays, and again without what cancels there."""
@@ -242,12 +247,12 @@ class Search:
             answer = self.finder.ask(alive, self._costs(), self.until)
         return grown
 
-    def _prove_by_search(self) -> set[int] | None:
+    def _prove_by_search(self, steps: int) -> set[int] | None:
         """Raise the bound by exact search; a hitting set that is too light, if there is one."""
         sets = sorted(self.pool, key=len)[:SEARCH_SETS]
         for target in range(self.bound + 1, self.best + 1):
             try:
-                found = hitting.lighter(sets, self.mass, target, SEARCH_STEPS, self.until)
+                found = hitting.lighter(sets, self.mass, target, steps, self.until)
             except hitting.TooLong:
                 return None
             if found is not None:

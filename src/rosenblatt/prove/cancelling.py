@@ -28,7 +28,6 @@ from rosenblatt.prove.separability import Undecided, separability
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
-NEIGHBOURS = 3  # a column
 ALMOST = 1e-7  # HiGHS's own tolerance: which of the two answers to try first
 
 
@@ -100,17 +99,19 @@ class Finder:
         at = self.circuits.solve(alive, cost, until - time.perf_counter())
         return None if at is None else self.exactly(at)
 
-    def around(self, h: int, alive: Array, out: Array, until: float) -> Circuit | None:
+    def around(
+        self, h: int, alive: Array, out: Array, until: float, neighbours: int = 3
+    ) -> Circuit | None:
         """A short cancelling set with ray h and its neighbours in the mask that are not `out`.
 
         Minimise sum_g c_g |x_g - x_h|^2 with sum_g c_g z_g = -z_h: near rays are cheap, so few
-        features differ among those that are used.
+        features differ among those that are used. `neighbours` is how many a column.
         """
         Z, pool = self.rays.Z, np.flatnonzero(alive & ~out)
         if not pool.size:
             return None
         distance = self._distances(h)[pool]
-        few = min(NEIGHBOURS * Z.shape[1], pool.size)
+        few = min(neighbours * Z.shape[1], pool.size)
         near = np.argpartition(distance, few - 1)[:few]
         target = -self._dense(h)
         cost = np.maximum(distance[near], 0.0) + 1e-3

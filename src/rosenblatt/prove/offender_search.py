@@ -29,6 +29,7 @@ FEW_STEPS = 2_000
 SEARCH_SETS = 2_000
 STALE = 4  # rounds of packing without gain
 FEW = 60  # rows to remove up to which hitting sets are worth the while
+FIRST = 20
 MISSES = 25  # in a row of one kind, before another kind is looked for
 MANY = 40  # rays a column from which on neighbours are looked at first
 
@@ -63,12 +64,16 @@ class Search:
 
     def late(self, share: float = 1.0) -> bool:
         """Whether this share of the time is over."""
-        return time.perf_counter() > self.began + share * (self.until - self.began)
+        return time.perf_counter() > self._end(share)
+
+    def _end(self, share: float) -> float:
+        return self.began + share * (self.until - self.began)
 
     def run(self) -> None:
         """All of it, in the order of what it costs."""
         self._short_sets()
         self._descend(tries=1, share=0.3)
+        self._first_set()
         few = self.best <= FEW
         self._pack(share=0.45 if few else 0.75)
         if few:
@@ -92,8 +97,7 @@ class Search:
     def _descend(self, tries: int, share: float) -> None:
         if self.closed():
             return
-        until = self.began + share * (self.until - self.began)
-        rays = self.rays
+        rays, until = self.rays, self._end(share)
         for v in Descent(rays.Z, rays.mass, self.finder.elastic, self.rng, until).run(tries):
             if rays.mass[rays.Z @ v <= 0].sum() < self.best:
                 w, b = rays.weights(v)
@@ -128,6 +132,19 @@ class Search:
             self._learn(self.finder.exactly(np.array(pair)))
             if self.late(0.3):
                 return
+
+    def _first_set(self) -> None:
+        """One cancelling set, around some ray of the removal, however late it is."""
+        if self.closed() or len(self.rays) <= MANY * self.rays.Z.shape[1]:
+            return
+        everything = np.ones(len(self.rays), dtype=bool)
+        order = self._deepest_first()
+        for h in order[:: len(order) // FIRST + 1].tolist():
+            found = self.finder.around(h, everything, self.out, np.inf, 30)
+            self._learn(found)
+            if found is not None or self.late():
+                break
+        self._raise_bound()
 
     def _costs(self) -> Array:
         """Rays taken out are dear, and so are those whose share is used up; the rest random."""
@@ -177,7 +194,7 @@ class Search:
         if turn % 2:
             self._with_one_out(room, cost, share)
         while not self.late(share):
-            found = self.finder.circuit(room > 0, cost, self.until)
+            found = self.finder.circuit(room > 0, cost, self._end(share))
             if found is None:
                 return
             self._learn(found)
@@ -191,12 +208,22 @@ class Search:
                 return
             alive = (room > 0) & ~self.out
             alive[h] = room[h] > 0
-            found = self.finder.circuit(alive, cost, self.until)
+            found = self.finder.circuit(alive, cost, self._end(share))
             if found is None:
                 misses += 1
                 continue
             self._learn(found)
             room[list(found.rays)] -= min(room[list(found.rays)])
+
+    def _deepest_first(self) -> Array:
+        """The rays of the removal, those furthest on the wrong side first (as floats see it)."""
+        at = np.flatnonzero(self.out)
+        top = max(abs(Fraction(c)) for c in (*self.plane.w, self.plane.b)) or Fraction(1)
+        w = [float(Fraction(c) / top) for c in self.plane.w]
+        b = [float(Fraction(self.plane.b) / top)] if self.rays.intercept else []
+        with np.errstate(all="ignore"):
+            scores = self.rays.Z[at] @ (np.array([*w, *b]) / self.rays.scale)
+        return np.asarray(at[np.argsort(scores, kind="stable")])
 
     def _near_rounds(self, room: Array, share: float) -> None:
         """Short sets around rays that are out, among their neighbours, while that succeeds."""

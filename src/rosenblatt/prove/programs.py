@@ -66,7 +66,8 @@ class _Program:
 
     def run(self, seconds: float) -> bool:
         """Whether it came to an optimum in time."""
-        self.model.setOptionValue("time_limit", self.model.getRunTime() + max(seconds, 0.01))
+        limit = self.model.getRunTime() + max(seconds, 0.01)
+        self.model.setOptionValue("time_limit", min(limit, 1e9))
         self.model.run()
         return bool(self.model.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 

@@ -121,6 +121,8 @@ def test_it_comes_back_to_the_bit():
     assert str(again.b) == "-0.0"
     assert again.to_json() == long.to_json()
     assert isinstance(Certificate.from_json(long.to_json().encode()), type(long))
+    assert str(long)
+    assert repr(Combination((0, 3), (huge, huge))) == "<Combination of rows 0, 3>"
     bound = replace(separability(*arrays(SEPARABLE)), margin_bound=float("inf"), sealed=None)
     assert from_json(bound.to_json()) == bound
 

@@ -1,5 +1,7 @@
 """The checker against slow, plain fractions; every kind of false claim fails truth."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +17,20 @@ from rosenblatt.prove import limbs
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Combination
 from tests.strategies import integer_rows
+
+
+def test_the_checker_shares_nothing_with_the_search():
+    """Importing all of it imports none of the code that makes claims."""
+    code = (
+        "import sys, rosenblatt.prove.certificate\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('rosenblatt')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    used = {name for name in done.stdout.split() if name.startswith("rosenblatt.prove.")}
+    parts = ["blocks", "certificate", "claim", "digest", "limbs", "span", "verify", "words"]
+    assert used == {f"rosenblatt.prove.{name}" for name in [*parts, "writing"]}
+    assert not any(name.startswith("rosenblatt.learn") for name in done.stdout.split())
+
 
 # ---------------------------------------------------------------------- floats of all sizes
 

@@ -39,7 +39,7 @@ class Verification:
         return "NOT verified: " + "; ".join(self.problems)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Combination:
     """Positive weights on rows whose z_i cancel exactly."""
 
@@ -48,6 +48,9 @@ class Combination:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:  # weights may have more digits than Python is willing to print
+        return f"<Combination of {words.rows_words(self.rows)}>"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

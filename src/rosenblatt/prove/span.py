@@ -128,10 +128,9 @@ def _primes() -> Iterator[int]:
     return (p for p in range(2**31 - 1, 2, -2) if fmpz(p).is_prime())
 
 
-def _residues(X: Any, prime: int) -> Array:
-    """All entries modulo a prime, after scaling all of them by one power of two."""
-    dense = X.toarray() if sp.issparse(X) else X
-    fraction, exponent = np.frexp(dense)
+def _residues(numbers: Array, prime: int) -> Array:
+    """Numbers modulo a prime, after scaling all of them by one power of two."""
+    fraction, exponent = np.frexp(numbers)
     whole = (fraction * 2.0**53).astype(np.int64) % prime
     lowest = int(exponent.min(initial=0))
     powers = [pow(2, e, prime) for e in range(int(exponent.max(initial=0)) - lowest + 1)]
@@ -139,7 +138,12 @@ def _residues(X: Any, prime: int) -> Array:
 
 
 def _products_modulo(X: Any, vector: Array, prime: int) -> Array:
-    return np.asarray((_residues(X, prime) * vector % prime).sum(axis=1) % prime)
+    if sp.issparse(X):
+        products = _residues(X.data, prime) * vector[X.indices] % prime
+        sums = sp.csr_array((products, X.indices, X.indptr), shape=X.shape).sum(axis=1)
+    else:
+        sums = (_residues(X, prime) * vector % prime).sum(axis=1)
+    return np.asarray(sums % prime)
 
 
 def _modulo(X: Array, prime: int) -> Any:

@@ -54,30 +54,27 @@ class Peeled:
         n, d = cone.rows.n_rows, cone.rows.n_features
         return cls((), np.ones(n, dtype=bool), np.ones(d, dtype=bool))
 
-    def extended(self, cone: Cone, w: list[Fraction], bits: int = 1) -> list[Fraction]:
+    def extended(self, cone: Cone, w: list[Fraction], exactly: bool = False) -> list[Fraction]:
         """w, which is right on the rows left, with multiples that make it right on the others.
 
-        The multiples are estimated in floats and `bits` larger; too large does no harm.
+        How large the multiples must be is estimated in floats, or found `exactly`.
         """
         w = list(w)
-        near = np.array(
-            [_float(x * Fraction(2) ** -e) for x, e in zip(w, cone.exponents.tolist(), strict=True)]
-        )
+        powers = [Fraction(2) ** e for e in cone.exponents.tolist()]
+        near = np.array([_float(x / q) for x, q in zip(w, powers, strict=True)])
         for one in reversed(self.rounds):
-            with np.errstate(all="ignore"):
-                part = cone.rows.take(one.rows)
-                need = _losses(cone, part, near) / _gains(cone, part, one)
-                factor = float(np.max(need, initial=0.0))
-            power = int(np.frexp(factor)[1]) + bits if 0 < factor < np.inf else bits
-            for j, side, at in zip(
-                one.features.tolist(), one.sides.tolist(), one.at.tolist(), strict=True
-            ):
-                step = int(side) * Fraction(2) ** (power + int(cone.exponents[j]))
+            part = cone.rows.take(one.rows)
+            if exactly:
+                power = _exact_power(part, one, w, powers)
+            else:
+                power = _power(cone, part, one, near)
+            for j, side, at in one.features_sides_at():
+                step = int(side) * Fraction(2) ** power * powers[j]
                 w[j] += step
-                near[j] = _float(w[j] * Fraction(2) ** -int(cone.exponents[j]))
+                near[j] = _float(w[j] / powers[j])
                 if at:
                     w[-1] -= step * Fraction(at)
-            near[-1] = _float(w[-1] * Fraction(2) ** -int(cone.exponents[-1]))
+            near[-1] = _float(w[-1] / powers[-1])
         return w
 
 
@@ -177,6 +174,14 @@ def _differ(X: Any, features: Array, at: Array) -> Array:
     return np.asarray((other > 0) | (equal < np.count_nonzero(at)))
 
 
+def _power(cone: Cone, part: Part, one: Round, near: Array) -> int:
+    """The power of two by which the round outweighs w on its rows, near v its scaled weights."""
+    with np.errstate(all="ignore"):
+        need = _losses(cone, part, near) / _gains(cone, part, one)
+        factor = float(np.max(need, initial=0.0))
+    return int(np.frexp(factor)[1]) + 1 if 0 < factor < np.inf else 1
+
+
 def _gains(cone: Cone, part: Part, one: Round) -> Array:
     """sum_j scale_j |x_j - at_j| of these rows."""
     scale = np.ldexp(1.0, cone.exponents[one.features])
@@ -192,6 +197,21 @@ def _losses(cone: Cone, part: Part, near: Array) -> Array:
     w = np.ldexp(near, cone.exponents)
     raw = part.X @ w[: cone.rows.n_features] + (w[-1] if cone.intercept else 0.0)
     return np.asarray(-raw * part.y)
+
+
+def _exact_power(part: Part, one: Round, w: list[Fraction], powers: list[Fraction]) -> int:
+    """The same over the rationals, row by row."""
+    most = Fraction(1)
+    for x, label in zip(dense(part.X).astype(np.float64).tolist(), part.y.tolist(), strict=True):
+        row = [Fraction(v) for v in x]
+        row = row if len(w) == len(row) else [*row, Fraction(1)]
+        loss = -int(label) * sum((c * v for c, v in zip(w, row, strict=True) if c), Fraction(0))
+        gain = sum(
+            (powers[j] * abs(row[j] - Fraction(at)) for j, _, at in one.features_sides_at()),
+            Fraction(0),
+        )
+        most = max(most, loss / gain)
+    return most.numerator.bit_length() - most.denominator.bit_length() + 2
 
 
 def _float(value: Fraction) -> float:

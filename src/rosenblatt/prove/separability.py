@@ -404,8 +404,8 @@ class _Search:
         signs = checker.signs(self.rows, *self._parted(_floats_if_exact(rest)), self.intercept)
         if (signs[self.peeled.left] < 0).any():
             return None
-        for bits in (1, 60, 2200):
-            full = _primitive(self.peeled.extended(self.cone, rest, bits))
+        for exactly in (False, True):
+            full = _primitive(self.peeled.extended(self.cone, rest, exactly))
             self.limits.check_bits(full)
             w, b = self._parted(_floats_if_exact(full))
             signs = checker.signs(self.rows, w, b, self.intercept)
@@ -458,8 +458,8 @@ class _Search:
 
     def _lifted(self, rest: list[Fraction]) -> Certificate | None:
         """Separable, if `rest` separates the rows left."""
-        for bits in (1, 60, 2200) if self.peeled.rounds else (1,):
-            w = self.peeled.extended(self.cone, rest, bits)
+        for exactly in (False, True):
+            w = self.peeled.extended(self.cone, rest, exactly)
             if found := self._separable(w):
                 return found
         return None

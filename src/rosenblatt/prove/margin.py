@@ -2,33 +2,42 @@
 
 The largest margin is a distance, so it is found as one:
 
-- offset free: half the distance of the two convex hulls, the norm of the smallest point of
-  {x_i - x_j : y_i = +1, y_j = -1};
+- offset free: half the distance of the two convex hulls;
 - offset inside the norm (the constant 1 as a feature), or no offset: the norm of the smallest
   point of the hull of the z_i = y_i (x_i, 1), or y_i x_i.
 
-Wolfe's algorithm (1976) walks over corrals, affinely independent sets of vertices, and ends
-after finitely many. At every step, any point p of the set bounds the margin from above by its
-norm, and the hyperplane it points along has at least the smallest p.v / ||p|| from below.
+Every point p of the set bounds the margin from above by its norm (half of it, offset free);
+every hyperplane bounds it from below by the smallest of its own y_i (w.x_i + b) / ||w||.
+Wolfe's algorithm (:mod:`rosenblatt.prove.corral`) closes in on the smallest p in floats, over
+a working set of rows that the others are compared with a scan at a time. What is returned is
+computed from the rows without rounding; where floats cannot close the interval, the algorithm
+is finished in rationals.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.problem import Problem
-from rosenblatt.errors import RosenblattError
+from rosenblatt.data.chunks import as_rows
+from rosenblatt.errors import ParameterError, RosenblattError
+from rosenblatt.learn.trace import plural
 from rosenblatt.prove.certificate import Certificate, Separable
+from rosenblatt.prove.closest import Closest
+from rosenblatt.prove.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
+Number = float | Fraction
+EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
+SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
 
 
 class NotSeparable(RosenblattError, ValueError):
@@ -46,162 +55,169 @@ class NotSeparable(RosenblattError, ValueError):
 class MaxMargin:
     """The hyperplane (w, b) and the interval its margin and the largest one lie in.
 
-    `lower` is the margin of (w, b), `upper` bounds every margin; floating-point numbers.
-    `augmented`: whether the offset is counted in the norm of the weights. `support`: the rows
-    that hold the hyperplane in its place.
+    Attributes
+    ----------
+    w, b : array, float
+        ||w|| is 1 up to rounding (||(w, b)|| if augmented). Where no float hyperplane that was
+        tried has the margin to within `rtol`, they are Fractions.
+    lower, upper : float
+        The margin of (w, b) is at least `lower`; no hyperplane has more than `upper`. Rounded
+        down and up, from exact sums.
+    square : Fraction or None
+        The largest margin squared, if it is known exactly.
+    augmented : bool
+        Whether the offset is counted in the norm.
+    support : tuple of int
+        The rows that hold the hyperplane in its place.
+    closed : bool
+        Whether the interval is as narrow as was asked for.
+    n_steps, n_scans : int
+        Steps of the algorithm, and readings of all rows.
     """
 
     w: Array
-    b: float
+    b: Number
     lower: float
     upper: float
     augmented: bool
     support: tuple[int, ...]
-    n_steps: int
+    closed: bool = True
+    square: Fraction | None = None
+    n_steps: int = 0
+    n_scans: int = 0
 
     def __str__(self) -> str:
+        inside = " (offset counted in the norm)" if self.augmented else ""
+        if self.square is not None and self.upper < math.inf:
+            known = f"largest margin {self.upper:.9g}, known exactly up to a root"
+        else:
+            known = f"largest margin between {self.lower:.9g} and {self.upper:.9g}"
+        end = "" if self.closed else "; the interval did not close, nothing more is known"
         return (
-            f"largest margin between {self.lower:.9g} and {self.upper:.9g}, held by "
-            f"{len(self.support)} rows ({self.n_steps} steps)"
+            f"{known}{inside}, held by {plural(len(self.support), 'row')} "
+            f"({plural(self.n_steps, 'step')}, {plural(self.n_scans, 'scan')}){end}"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
 
 def max_margin(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     fit_intercept: bool = True,
     augmented: bool = False,
     rtol: float = 1e-6,
     max_steps: int = 100_000,
 ) -> MaxMargin:
-    """The hyperplane of largest margin, its bounds within `rtol` of each other.
-
-    After `max_steps` it gives back what it has; `lower` and `upper` say how good that is.
+    """The hyperplane of largest margin, with bounds that lie within `rtol` of each other.
 
     Parameters
     ----------
+    X : array, memory map, frame or CSR matrix of shape (n, d); or, with y left out, chunks
+        of (X, y) that can be read again and again
+    y : labels of two classes
     fit_intercept : bool, default=True
         With an offset, or through the origin.
     augmented : bool, default=False
         Count the offset in the norm, as the mistake bound does.
+    rtol : float, default=1e-6
+        How close `lower` and `upper` must be, relatively.
+    max_steps : int, default=100000
+        After these it gives back what it has, and `closed` says whether that is enough.
+
+    Raises
+    ------
+    NotSeparable
+        If nothing separates the classes; it carries the certificate.
 
     Examples
     --------
     >>> found = max_margin([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]], [0, 0, 1, 1])
-    >>> found.w, found.b, round(found.lower, 6), round(found.upper, 6)
+    >>> found.w, found.b, found.lower, found.upper
     (array([1., 0.]), -1.0, 1.0, 1.0)
     """
+    if not 0 < rtol < 1 or max_steps < 1:
+        raise ParameterError(
+            f"rtol must lie between 0 and 1 and max_steps be at least 1, got {rtol!r}, "
+            f"{max_steps!r}."
+        )
+    rows = as_rows(X, y)
+    groups = 2 if fit_intercept and not augmented else 1
+    search = Closest(Scanner.of(rows, fit_intercept and groups == 1), groups, rtol, max_steps)
+    search.by_floats()
+    found = _result(search, exact=False)
+    if found.closed:
+        exact = search.by_rationals(EASY_ROWS, EASY_STEPS)
+        return _result(search, exact) if exact else found
+    hidden = found.lower <= 0  # floats see no hyperplane that separates
+    certificate = _certified(X, y, fit_intercept) if hidden and search.columns > SMALL else None
+    exact = search.by_rationals()
+    if hidden and certificate is None and not exact:
+        certificate = _certified(X, y, fit_intercept)
+    return _result(search, exact, certificate)
+
+
+def _certified(X: Any, y: Any, fit_intercept: bool) -> Separable:
+    """Somebody else's hyperplane, or the error that there is none."""
     certificate = separability(X, y, fit_intercept=fit_intercept)
     if not isinstance(certificate, Separable):
         raise NotSeparable(certificate)
-    problem = Problem.of(X, y)
-    pairs = fit_intercept and not augmented
-    vertices = _Vertices(problem, fit_intercept, pairs)
-    start = _direction(
-        [*certificate.w, certificate.b] if fit_intercept and not pairs else certificate.w
+    return certificate
+
+
+def _result(search: Closest, exact: bool, certificate: Separable | None = None) -> MaxMargin:
+    """Both bounds from exact sums; `exact`: the point that was reached is the smallest."""
+    point, square = search.point()
+    square /= search.groups**2
+    upper = sqrt_up(square)
+    norm = root(Fraction(sum(v * v for v in point))) or Fraction(1)
+    w, b, lower = _plane(search, [nearest(v / norm) for v in point])
+    closed = _close(lower, upper, search.rtol)
+    if exact and not closed:
+        w, b, lower = _plane(search, [Fraction(v) for v in point])
+    elif lower <= 0 and certificate is not None:
+        inside = [certificate.b] if search.scanner.constant else []
+        w, b, lower = _plane(search, [*certificate.w, *inside])
+    return MaxMargin(
+        w=w,
+        b=b,
+        lower=lower,
+        upper=upper,
+        augmented=search.scanner.constant,
+        support=tuple(sorted(search.exact.rows)),
+        closed=closed or exact,
+        square=square if exact else None,
+        n_steps=search.steps,
+        n_scans=search.scans,
     )
-    point, smallest, corral, steps = _smallest_point(vertices, start, rtol, max_steps)
-    unit = point / float(np.linalg.norm(point))
-    scores = vertices.scores(unit)
-    if pairs:
-        low = float(scores[vertices.positive].min())
-        high = float(scores[vertices.negative].max())
-        w, b, lower, upper = unit, -(low + high) / 2, (low - high) / 2, smallest / 2
-    else:
-        d = problem.n_features
-        w, b = (unit[:d], float(unit[d])) if fit_intercept else (unit, 0.0)
-        lower, upper = float((scores * problem.y).min()), smallest
-    support = tuple(sorted({i for vertex in corral for i in vertex}))
-    return MaxMargin(w, b, lower, upper, fit_intercept and not pairs, support, steps)
 
 
-def _direction(w: Sequence[float | Fraction]) -> Array:
-    """The same direction in floats, whatever the size of the numbers."""
-    top = max((abs(Fraction(v)) for v in w), default=Fraction(0)) or Fraction(1)
-    return np.array([float(Fraction(v) / top) for v in w])
+def _close(lower: float, upper: float, rtol: float) -> bool:
+    return lower > 0 and upper < math.inf and upper - lower <= rtol * upper
 
 
-@dataclass
-class _Vertices:
-    """The vertices of the set, reached through the one that a direction likes least."""
+def _plane(search: Closest, v: Sequence[Number]) -> tuple[Array, Number, float]:
+    """The best hyperplane in direction v: (w, b), and its margin rounded down.
 
-    problem: Problem
-    intercept: bool
-    pairs: bool
-
-    def __post_init__(self) -> None:
-        self.positive = np.flatnonzero(self.problem.y > 0)
-        self.negative = np.flatnonzero(self.problem.y < 0)
-
-    def scores(self, w: Array) -> Array:
-        d = self.problem.n_features
-        offset = w[d] if self.intercept and not self.pairs else 0.0
-        return np.asarray(self.problem.X @ w[:d] + offset, dtype=np.float64)
-
-    def least(self, w: Array) -> tuple[int, ...]:
-        """The vertex v with the smallest w.v: a pair of rows, or one row."""
-        scores = self.scores(w)
-        if self.pairs:
-            i = self.positive[np.argmin(scores[self.positive])]
-            j = self.negative[np.argmax(scores[self.negative])]
-            return int(i), int(j)
-        return (int(np.argmin(scores * self.problem.y)),)
-
-    def vector(self, vertex: tuple[int, ...]) -> Array:
-        rows = self.problem.X[list(vertex)]
-        dense = np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
-        if self.pairs:
-            return np.asarray(dense[0] - dense[1])
-        row = np.append(dense[0], 1.0) if self.intercept else dense[0]
-        return np.asarray(row * float(self.problem.y[vertex[0]]))
-
-
-def _smallest_point(
-    vertices: _Vertices, start: Array, rtol: float, max_steps: int
-) -> tuple[Array, float, list[tuple[int, ...]], int]:
-    """Wolfe: the point that points best, the smallest norm met, the last corral, the steps.
-
-    The norm of every point of the set is a bound from above; the direction of a point is worth
-    what its least vertex says.
+    If the offset is inside the norm, it is the last entry of v.
     """
-    corral = [vertices.least(start)]
-    V = vertices.vector(corral[0])[None]
-    weights = np.ones(1)
-    point = V[0]
-    best_lower, best, smallest = -np.inf, point, np.inf
-    steps = 0
-    while steps < max_steps:
-        steps += 1
-        norm = float(np.linalg.norm(point))
-        vertex = vertices.least(point)
-        new = vertices.vector(vertex)
-        smallest = min(smallest, norm)
-        lower = float(point @ new) / norm if norm > 0 else 0.0
-        if lower > best_lower:
-            best_lower, best = lower, point
-        if norm - lower <= rtol / 4 * norm or vertex in corral:
-            break
-        corral, V, weights = [*corral, vertex], np.vstack([V, new]), np.append(weights, 0.0)
-        while True:
-            affine = _affine_minimum(V)
-            if (affine > 1e-12).all():
-                weights = affine
-                break
-            down = affine <= 1e-12
-            theta = min(1.0, float(np.min(weights[down] / (weights[down] - affine[down] + 1e-300))))
-            weights = np.maximum(theta * affine + (1 - theta) * weights, 0.0)
-            keep = weights > 1e-14
-            keep[np.argmin(np.where(down, weights, np.inf))] = False
-            corral = [c for c, k in zip(corral, keep, strict=True) if k]
-            V, weights = V[keep], weights[keep] / weights[keep].sum()
-        point = weights @ V
-    return best, smallest, corral, steps
-
-
-def _affine_minimum(V: Array) -> Array:
-    """Weights, summing to 1, of the point of smallest norm in the affine hull of the rows."""
-    if len(V) == 1:
-        return np.ones(1)
-    rest, *_ = np.linalg.lstsq((V[1:] - V[0]).T, -V[0], rcond=None)
-    return np.append(1.0 - rest.sum(), rest)
+    scanner, d = search.scanner, search.rows.n_features
+    lows = [low.value for low in scanner.least(v, search.groups == 2, search.rtol / 100)]
+    search.scans += 1
+    floats = all(isinstance(c, float) for c in v)
+    w = np.array(v[:d], dtype=np.float64 if floats else object)
+    b: Number = v[d] if scanner.constant else 0.0
+    if search.groups == 2:
+        middle = (lows[1] - lows[0]) / 2
+        b = nearest(middle) if floats else middle
+        if b in (math.inf, -math.inf):
+            return w, b, -math.inf
+        lows = [lows[0] + Fraction(b), lows[1] - Fraction(b)]
+    low = min(lows)
+    square = sum((Fraction(c) ** 2 for c in v), Fraction(0))
+    if square == 0:
+        return w, b, -math.inf
+    ratio = low * low / square
+    return w, b, sqrt_down(ratio) if low >= 0 else -sqrt_up(ratio)

@@ -1,32 +1,44 @@
-"""Bounds: what a run was allowed to do, beside what it did.
+"""Bounds: what a run was allowed to do, from what its data are like.
 
-Novikoff: let z_i = y_i (x_i, 1) (y_i x_i without offset), R = max ||z_i||, and u a unit
-vector with z_i . u >= gamma > 0 for all i. Each mistake adds at least eta gamma to w.u and
-at most eta^2 R^2 to ||w||^2, so from w = 0 there are at most R^2 / gamma^2 mistakes. From
-w_0 != 0 the number M of mistakes satisfies
+Let z_i = y_i (x_i, 1) (y_i x_i without offset) and R = max ||z_i||. An update at row i is made
+while z_i.w <= 0, so it adds at most eta^2 R^2 to ||w||^2.
 
-    (w_0.u + eta M gamma)^2 <= ||w_0||^2 + eta^2 M R^2.
+- Novikoff: let z_i.v >= g > 0 for all i. An update adds at least eta g to w.v, and w.v is at
+  most ||w|| ||v||, so after M of them
+      (w_0.v + eta M g)^2 <= ||v||^2 (||w_0||^2 + eta^2 M R^2);
+  from w_0 = 0, with gamma = g / ||v||: M <= R^2 / gamma^2.
+- Freund and Schapire: any v, z_i.v >= 1 - d_i. With D^2 the sum of d_i^2 over all visits, the
+  updates lose at most sum d_i <= sqrt(M) D of the gain:
+      w_0.v + eta (M - sqrt(M) D) <= ||v|| (||w_0|| + eta sqrt(M) R);
+  from zero sqrt(M) <= R ||v|| + D, which is their (R + D) / gamma with u and gamma for v.
+- hinge: the same with the loss L = sum d_i itself: M <= L + R ||v|| sqrt(L) + R^2 ||v||^2.
 
-A rule that also moves at margins up to tau adds 2 eta tau more, so R^2 + 2 tau / eta takes
-the place of R^2. Half updates at a score of 0 (tie="half") cost at most 9/8 as many.
+A rule that also moves at margins up to tau adds 2 eta tau more, so R^2 + 2 tau / eta takes the
+place of R^2. A batch step that adds m <= n rows adds at most eta^2 m^2 R^2 <= eta^2 m n R^2:
+n R^2 takes its place, and M counts rows. Half updates (tie="half") have their own forms: with s
+the sum of the steps and N their number, sum of squares <= 3 s / 2 - N / 2.
 
-The margins here are floating-point numbers; certificates are exact.
+All of it is computed over the rationals and rounded up. It is about the rule in exact
+arithmetic: a run in floating point that rounds a score of the wrong sign may do something else.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import ParameterError
+from rosenblatt.prove.extremes import Scanner, root, sqrt_down, sqrt_up, up
 
 Array = npt.NDArray[Any]
+MORE = 1 + Fraction(1, 2**120)
 
 
 @dataclass(frozen=True)
@@ -41,26 +53,121 @@ class MistakeBound:
     mistakes: float
 
 
+@dataclass(frozen=True)
+class Start:
+    """Where a run starts, seen along v, in units of the learning rate.
+
+    along = w_0.v / eta and square = ||w_0||^2 ||v||^2 / eta^2.
+    """
+
+    along: Fraction = Fraction(0)
+    square: Fraction = Fraction(0)
+
+    @property
+    def behind(self) -> Fraction:
+        """||w_0|| ||v|| - w_0.v over eta, rounded up: what the start owes at most."""
+        return root_up(self.square) - self.along
+
+
+def root_up(square: Fraction) -> Fraction:
+    """The root, rounded up by very little."""
+    near = root(square)
+    return near if near * near == square else near * MORE
+
+
+def novikoff(growth: Fraction, gain: Fraction, start: Start, half: bool = False) -> Fraction:
+    """The largest M with (along + M gain)^2 <= square + M growth, or a little more.
+
+    `growth` is R^2 ||v||^2 and `gain` is g > 0.
+
+    >>> novikoff(Fraction(26), Fraction(2), Start())
+    Fraction(13, 2)
+    >>> novikoff(Fraction(26), Fraction(2), Start(), half=True) * 8 / 9
+    Fraction(13, 2)
+    """
+    b = growth / 2 - start.along * gain
+    most = (b + root_up(b * b + gain * gain * (start.square - start.along**2))) / gain**2
+    if not half:
+        return most
+    if growth == 0:
+        return 2 * most
+    best = 9 * growth / (8 * gain**2) - 3 * start.along / gain + 2 * start.square / growth
+    return min(best, 2 * most)
+
+
+def freund_schapire(
+    growth: Fraction, loss_squared: Fraction, start: Start, half: bool = False
+) -> Fraction:
+    """M <= (sqrt(growth) + D)^2 from zero; `loss_squared` is D^2 at margin 1.
+
+    >>> freund_schapire(Fraction(9), Fraction(4), Start())
+    Fraction(25, 1)
+    """
+    whole = root_up(growth) + root_up(loss_squared)
+    if start.square == 0:
+        return whole**2 * (Fraction(9, 8) if half else 1)
+    step = (whole + root_up(whole**2 + 4 * start.behind)) / 2
+    return step**2 * (2 if half else 1)
+
+
+def hinge(growth: Fraction, loss: Fraction, start: Start, half: bool = False) -> Fraction:
+    """M <= L + sqrt(growth L) + growth; `loss` is L at margin 1.
+
+    >>> hinge(Fraction(9), Fraction(4), Start())
+    Fraction(19, 1)
+    """
+    loss = loss + start.behind
+    return (loss + root_up(growth * loss) + growth) * (2 if half else 1)
+
+
 def radius(X: Any, intercept: bool) -> float:
-    """R = max ||(x_i, 1)||, or max ||x_i|| without offset.
+    """R = max ||(x_i, 1)||, or max ||x_i|| without offset, rounded up.
 
     >>> radius(np.array([[3.0, 4.0]]), intercept=False)
     5.0
     """
-    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-    return math.sqrt(float(np.max(squares)) + (1.0 if intercept else 0.0))
+    problem = Problem.of(X, np.zeros(X.shape[0], dtype=np.int8), classes=[0, 1])
+    return sqrt_up(Scanner.of(rows_of(problem), intercept).radius_squared)
 
 
 def margin(problem: Problem, w: Array, b: float, intercept: bool) -> float:
-    """min_i y_i (w.x_i + b) / ||(w, b)||: the distance of the nearest z_i to the hyperplane.
+    """min_i y_i (w.x_i + b) / ||(w, b)||: the distance of the nearest z_i, rounded down.
 
     Negative if some row is on the wrong side, 0 for w = 0.
     """
-    norm = math.sqrt(float(np.sum(np.square(w, dtype=np.float64))) + (b * b if intercept else 0.0))
-    if norm == 0:
+    v = _vector(w, b, intercept)
+    square = sum(c * c for c in v)
+    if square == 0:
         return 0.0
-    scores = problem.X @ np.asarray(w, dtype=np.float64) + (b if intercept else 0.0)
-    return float(np.min(problem.y * scores)) / norm
+    (low,) = Scanner.of(rows_of(problem), intercept).least(v)
+    ratio = low.value**2 / square
+    return sqrt_down(ratio) if low.value >= 0 else -sqrt_up(ratio)
+
+
+def rows_of(problem: Problem) -> InMemory:
+    """The rows of a problem with two classes, one of which may be absent."""
+    return InMemory(
+        n_rows=problem.n_rows,
+        n_features=problem.n_features,
+        classes=problem.classes,
+        problem=problem,
+    )
+
+
+def _vector(w: Any, b: Any, intercept: bool) -> list[Fraction]:
+    end = [float(b)] if intercept else []
+    return [Fraction(float(c)) for c in [*np.ravel(w).tolist(), *end]]
+
+
+def start_along(v: list[Fraction], w0: list[Fraction], eta: Fraction) -> Start:
+    """Where w0 stands along v.
+
+    >>> start_along([Fraction(1), Fraction(0)], [Fraction(3), Fraction(4)], Fraction(1))
+    Start(along=Fraction(3, 1), square=Fraction(25, 1))
+    """
+    along = sum((a * c for a, c in zip(w0, v, strict=True)), Fraction(0))
+    square = sum((a * a for a in w0), Fraction(0)) * sum((c * c for c in v), Fraction(0))
+    return Start(along / eta, square / eta**2)
 
 
 def mistake_bound(
@@ -70,14 +177,25 @@ def mistake_bound(
     *,
     intercept: bool = True,
     eta: float = 1.0,
-    start: tuple[Array, float] | None = None,
+    start: tuple[Any, float] | None = None,
     tie: str = "mistake",
     tau: float = 0.0,
 ) -> MistakeBound:
-    """How many updates the hyperplane (w, b) allows a run that starts at `start` (or zero).
+    """How many updates the hyperplane (w, b) allows a run of the online rule.
 
-    `w` and `b` may be a fitted ``coef_`` and ``intercept_``. For tie="half" no bound is known
-    here from a start other than zero: infinite.
+    Parameters
+    ----------
+    problem : Problem
+        The rows of two classes.
+    w, b : the hyperplane; a fitted ``coef_`` and ``intercept_`` will do
+    intercept : bool, default=True
+        Whether the offset is trained.
+    eta, tau : float
+        The learning rate, and the margin up to which the rule moves.
+    start : (w_0, b_0), default=None
+        Where the run starts; None is zero.
+    tie : str, default="mistake"
+        What a score of 0 is; "half" allows at most 9/8 as many updates from zero.
 
     Examples
     --------
@@ -93,17 +211,16 @@ def mistake_bound(
         )
     if not eta > 0 or tie not in ("mistake", "positive", "correct", "half"):
         raise ParameterError(f"eta must be > 0 and tie one of the four, got {eta!r}, {tie!r}.")
-    R, gamma = radius(problem.X, intercept), margin(problem, w, b, intercept)
-    if gamma <= 0 or (tie == "half" and start is not None):
+    scanner, v, step = (
+        Scanner.of(rows_of(problem), intercept),
+        _vector(w, b, intercept),
+        Fraction(eta),
+    )
+    R, gamma = sqrt_up(scanner.radius_squared), margin(problem, w, b, intercept)
+    if gamma <= 0:
         return MistakeBound(R, gamma, math.inf)
-    growth = R * R + 2 * tau / eta
-    if start is None:
-        return MistakeBound(R, gamma, growth / gamma**2 * (9 / 8 if tie == "half" else 1))
-    u = np.append(np.asarray(w, dtype=np.float64), b if intercept else 0.0)
-    w0 = np.append(np.asarray(start[0], dtype=np.float64), start[1] if intercept else 0.0)
-    along, square = float(w0 @ u) / float(np.linalg.norm(u)), float(w0 @ w0)
-    # eta^2 gamma^2 M^2 + (2 along eta gamma - eta^2 growth) M + along^2 - square <= 0
-    a = (eta * gamma) ** 2
-    half = along * eta * gamma - eta * eta * growth / 2
-    root = math.sqrt(max(half * half - a * (along * along - square), 0.0))
-    return MistakeBound(R, gamma, max(0.0, (root - half) / a))
+    (low,) = scanner.least(v)
+    growth = (scanner.radius_squared + 2 * Fraction(tau) / step) * sum(c * c for c in v)
+    begin = Start() if start is None else start_along(v, _vector(*start, intercept), step)
+    most = novikoff(growth, low.value, begin, half=tie == "half" and tau == 0)
+    return MistakeBound(R, gamma, max(0.0, up(most)))

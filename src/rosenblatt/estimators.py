@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rosenblatt.callbacks import Listener
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
 from rosenblatt.errors import DataError, DataTypeError, ParameterError, RosenblattWarning
+from rosenblatt.learn.began import Began
 from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
@@ -158,6 +159,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     trace_: Trace | OneVsRestTrace
     votes_: tuple[Ballot, ...]
     _standing: Standing
+    _began: Began
 
     def __init__(
         self,
@@ -264,10 +266,12 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         for name in ("coef_", "intercept_", "votes_"):  # what callbacks see is this run's
             self.__dict__.pop(name, None)
         listener = Listener(self, X, y, problem, options)
+        weights = class_weights(self.class_weight, problem)
+        began = Began.of(problem, standing.states, options, weights)
         trace, coef, intercept = standing.train(
             problem,
             options,
-            class_weights(self.class_weight, problem),
+            weights,
             self.random_state,
             n_jobs=None if listener.listening else self.n_jobs,
             hold_out=functools.partial(self._held_out, problem),
@@ -277,6 +281,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.t_ = 1.0 + trace.n_passes * problem.n_rows
         self.n_mistakes_, self.n_updates_ = trace.n_mistakes, trace.n_updates
         self._publish(standing, options, trace, coef, intercept)
+        self._began = began
         listener.close()
         self._warn(trace, coef, intercept)
         return self
@@ -317,6 +322,10 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         options.check_for(len(problem.classes))
         standing.counts = standing.counts + problem.counts()
         weights = class_weights(self.class_weight, problem, standing.counts)
+        if first:
+            began = Began.of(problem, standing.states, options, weights)
+        else:
+            began = self._began.again()
         trace, coef, intercept = standing.train(
             problem, options, weights, self.random_state, n_jobs=self.n_jobs
         )
@@ -324,6 +333,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.n_mistakes_ = sum(s.mistakes for s in standing.states)
         self.n_updates_ = sum(s.updates for s in standing.states)
         self._publish(standing, options, trace, coef, intercept)
+        self._began = began
         self._warn_of_bound(trace)
         return self
 
@@ -375,6 +385,53 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "coef_")
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
+
+    # ----------------------------------------------------------------------- proof
+
+    def bounds(self, X: Any, y: Any) -> Any:
+        """How many updates the run was allowed to make, beside how many it made.
+
+        Parameters
+        ----------
+        X, y : the rows and labels the model was trained on
+
+        Returns
+        -------
+        RunBounds, or OneVsRestBounds with one for each of more than two classes
+            A table of R, the largest margin, and the bounds of Novikoff and of Freund and
+            Schapire, in the form that this run's start, learning rate, rule and mode need.
+            Where a theorem does not hold (a penalty, unequal weights, `partial_fit` after other
+            rows) it says why. docs/bounds.md explains the numbers.
+
+        Examples
+        --------
+        >>> clf = Perceptron(shuffle=False).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+        >>> told = clf.bounds([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+        >>> told.made, told["Novikoff"].most
+        (18, 51)
+        """
+        from rosenblatt.prove.allowance import run_bounds  # flint and highspy: only if asked
+
+        problem = self._trained_on(X, y)
+        planes = [self._standing.weights()]
+        if not hasattr(self, "votes_"):
+            coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+            planes.append((coef, self.intercept_))
+        return run_bounds(problem, self._began, self.trace_, planes)
+
+    def _trained_on(self, X: Any, y: Any) -> Problem:
+        """The rows of the last `fit`, given again."""
+        check_is_fitted(self, "classes_")
+        if len(self.classes_) < 2:
+            raise DataError("the model has seen one class. Train it on two.")
+        checked = self._matrix(X, y, reset=False)
+        checked = checked.astype(self._standing.states[0].w.dtype, copy=False)
+        if checked.shape[0] != self._began.n_rows and self._began.calls == 1:
+            raise DataError(
+                f"X has {checked.shape[0]} rows, the model was trained on {self._began.n_rows}. "
+                "Give the rows and labels it was trained on."
+            )
+        return Problem.labelled(checked, y, classes=self.classes_)
 
     # -------------------------------------------------------------------- plumbing
 

@@ -197,6 +197,11 @@ class Standing:
                 result = result[0], w[None], b
         return result
 
+    def weights(self) -> tuple[Array, Array]:
+        """The last weights of all hyperplanes: W with a row for each, and b."""
+        rows = [np.atleast_2d(state.w) for state in self.states]
+        return np.concatenate(rows), np.concatenate([state.b for state in self.states])
+
     def ballots(self) -> tuple[Ballot, ...]:
         """The votes as they stand, for keep="vote"."""
         return tuple(ballot(state) for state in self.states)

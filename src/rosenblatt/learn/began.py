@@ -1,0 +1,84 @@
+"""Began: how the run of a fitted model began, as far as a bound on its mistakes depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.options import Options
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Began:
+    """The start and the choices of a run. Only plain values, so that it pickles.
+
+    Attributes
+    ----------
+    starts : tuple of (w, b)
+        Where each hyperplane started; for the direct rule one pair with a row per class.
+    mode, tie, tau, fit_intercept, penalty, direct : as the estimator had them
+    eta : float or None
+        The learning rate; None if it changes from pass to pass.
+    shuffle : str
+        "order", "shuffle" or "sample".
+    weights : str
+        "none": every row counts 1. "visits": whole numbers of visits. "other".
+    n_rows : int
+        Rows of the first call, those held out counted.
+    calls : int
+        1, or the number of `partial_fit` calls that led here, an earlier `fit` counted.
+    """
+
+    starts: tuple[tuple[Array, Array], ...]
+    mode: str
+    tie: str
+    tau: float
+    moves_at_margin: bool
+    fit_intercept: bool
+    penalty: bool
+    direct: bool
+    eta: float | None
+    shuffle: str
+    weights: str
+    n_rows: int
+    calls: int = 1
+
+    @classmethod
+    def of(
+        cls, problem: Problem, states: list[State], options: Options, class_weight: Array | None
+    ) -> Began:
+        """Before the first visit."""
+        update = options.update
+        repeat = update.weighting == "repeat" and update.mode == "online"
+        return cls(
+            starts=tuple((s.w.copy(), s.b.copy()) for s in states),
+            mode=update.mode,
+            tie=update.tie,
+            tau=update.tau,
+            moves_at_margin=update.rule.name == "margin",
+            fit_intercept=update.fit_intercept,
+            penalty=update.penalty is not None,
+            direct=states[0].w.ndim == 2,
+            eta=float(update.etas(1, 1)[0]) if update.constant_eta else None,
+            shuffle=options.schedule(0).kind,
+            weights=_kind((problem.sample_weight, class_weight), repeat),
+            n_rows=problem.n_rows,
+        )
+
+    def again(self) -> Began:
+        """After one more call."""
+        return replace(self, calls=self.calls + 1)
+
+
+def _kind(weights: tuple[Array | None, ...], repeat: bool) -> str:
+    given = [w for w in weights if w is not None]
+    if all((w == 1).all() for w in given):
+        return "none"
+    return "visits" if repeat and all((w == np.floor(w)).all() for w in given) else "other"

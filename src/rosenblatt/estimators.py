@@ -17,8 +17,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.callbacks import Listener
+from rosenblatt.data.chunks import as_rows
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
-from rosenblatt.errors import DataError, DataTypeError, ParameterError, RosenblattWarning
+from rosenblatt.errors import (
+    DataError,
+    DataTypeError,
+    NotSupportedError,
+    ParameterError,
+    RosenblattWarning,
+)
 from rosenblatt.learn.began import Began
 from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.multiclass import Standing
@@ -413,11 +420,47 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         from rosenblatt.prove.allowance import run_bounds  # flint and highspy: only if asked
 
         problem = self._trained_on(X, y)
+        return run_bounds(problem, self._began, self.trace_, self._planes())
+
+    def certificate(self, X: Any, y: Any) -> Any:
+        """What the run proved about the rows it was trained on, as a verified certificate.
+
+        `Separable` if the trained hyperplane has every row strictly on its side, checked without
+        rounding. `Overlapping` or `QuasiSeparable` if the run went round in a cycle whose
+        updates sum to exactly zero. Otherwise the run established nothing, and this raises
+        `NothingProven`; ``rosenblatt.separability(X, y)`` decides every case.
+
+        Parameters
+        ----------
+        X, y : the rows and labels of two classes the model was trained on
+
+        Examples
+        --------
+        >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+        >>> clf = Perceptron(shuffle=False, tol=None).fit(X, y)
+        >>> clf.stop_reason_, clf.certificate(X, y).verdict
+        ('cycle', 'overlapping')
+        """
+        from rosenblatt.prove.earned import earned  # flint and highspy: only if asked
+
+        check_is_fitted(self, "classes_")
+        if len(self.classes_) != 2 or isinstance(self.trace_, OneVsRestTrace):
+            raise NotSupportedError(
+                f"a certificate is about two classes, the model has {len(self.classes_)}. Ask "
+                "separability_table(X, y) for more."
+            )
+        self._matrix(X, y, reset=False)
+        rows = as_rows(X, y)
+        planes = [(w[0], b[0]) for w, b in self._planes()]
+        return earned(rows, self._began.fit_intercept, planes, self.trace_)
+
+    def _planes(self) -> list[tuple[Any, Any]]:
+        """The weights given back, if they are hyperplanes, and the last ones of the run."""
         planes = [self._standing.weights()]
         if not hasattr(self, "votes_"):
             coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-            planes.append((coef, self.intercept_))
-        return run_bounds(problem, self._began, self.trace_, planes)
+            planes.insert(0, (coef, self.intercept_))
+        return planes
 
     def _trained_on(self, X: Any, y: Any) -> Problem:
         """The rows of the last `fit`, given again."""

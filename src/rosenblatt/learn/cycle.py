@@ -17,13 +17,15 @@ import scipy.sparse as sp
 def cancels(
     X: Any, rows: npt.NDArray[np.int64], coefficients: npt.NDArray[np.float64], intercept: bool
 ) -> bool:
-    """Whether sum_k coefficients[k] * (X[rows[k]], 1) is exactly zero.
+    """Whether there are rows, and sum_k coefficients[k] * (X[rows[k]], 1) is exactly zero.
 
     >>> cancels(np.array([[0.1], [0.2]]), np.array([0, 1]), np.array([2.0, -1.0]), False)
     True
     >>> cancels(np.array([[0.1], [0.3]]), np.array([0, 1]), np.array([3.0, -1.0]), False)
     False
     """
+    if not len(rows):
+        return False
     part = X[rows]
     entries = part.tocoo() if sp.issparse(part) else sp.coo_array(part)
     who, column = entries.coords

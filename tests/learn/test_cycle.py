@@ -1,0 +1,64 @@
+"""A cycle proves something only if its updates sum to exactly zero."""
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import Perceptron
+from rosenblatt.learn.cycle import cancels
+
+ENTRIES = st.one_of(
+    st.integers(-5, 5).map(float),
+    st.sampled_from([0.1, -0.1, 0.2, 0.3, 1e20, -1e20, 1e-3, 5e-324, -5e-324, 1e300, -1e300]),
+)
+
+
+@given(
+    X=st.lists(st.lists(ENTRIES, min_size=2, max_size=2), min_size=1, max_size=5),
+    coefficients=st.lists(
+        st.sampled_from([-2.0, -1.0, -0.5, 0.5, 1.0, 3.0]), min_size=5, max_size=5
+    ),
+    mirrored=st.booleans(),
+    intercept=st.booleans(),
+    sparse=st.booleans(),
+)
+def test_sums_are_exact(X, coefficients, mirrored, intercept, sparse):
+    c = coefficients[: len(X)]
+    if mirrored:  # otherwise hardly anything cancels
+        X, c = X + X, c + [-v for v in c]
+    columns = [*zip(*X, strict=True), *([[1.0] * len(X)] if intercept else [])]
+    sums = [
+        sum(Fraction(a) * Fraction(b) for a, b in zip(c, column, strict=True)) for column in columns
+    ]
+    A = np.array(X)
+    found = cancels(sp.csr_matrix(A) if sparse else A, np.arange(len(X)), np.array(c), intercept)
+    assert found == (not any(sums))
+
+
+def test_no_rows_prove_nothing():
+    assert not cancels(np.ones((2, 1)), np.array([], dtype=np.int64), np.array([]), True)
+
+
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_integer_xor_cycles_exactly(mode):
+    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), [0, 0, 1, 1]
+    clf = Perceptron(shuffle=False, tol=None, mode=mode).fit(X, y)
+    assert clf.stop_reason_ == "cycle"
+    assert clf.trace_.cycle.exact
+    assert "sum to exactly zero" in str(clf.trace_.cycle)
+
+
+def test_absorption_repeats_and_proves_nothing():
+    """w = (1, 2000) separates these rows, and still the weights come back."""
+    X, y = [[1e20, 0.0], [0.0, 1e15], [-1.0, 1e-3], [-1e20, 0.0]], [1, 1, 1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = Perceptron(shuffle=False, tol=None, fit_intercept=False).fit(X, y)
+    assert clf.stop_reason_ == "cycle"
+    assert not clf.trace_.cycle.exact
+    assert "nothing is proven" in str(clf.trace_.cycle)

@@ -125,13 +125,13 @@ class _Run:
         if began.tau:
             plain = f"({plain} + 2 tau/eta)"
         G = {"R^2": "R", "n R^2": "sqrt(n) R"}.get(plain, f"sqrt{plain}")
-        some, twice = ("9/8 ", "2 ") if self.half else ("", "")
+        some, twice = ("9/8 ", "2 (%s)") if self.half else ("", "%s")
         some = "" if self.start.any() else some
         end = " from w0" if self.start.any() else ""
         return (
             f"{some}{plain} / gamma^2{end}",
             f"{some}({G} + D)^2 / gamma^2{end}",
-            f"{twice}(L + {G} |v| sqrt(L) + {plain} |v|^2){end}",
+            f"{twice % f'L + {G} |v| sqrt(L) + {plain} |v|^2'}{end}",
         )
 
     # --------------------------------------------------------------- what it may do

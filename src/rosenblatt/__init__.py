@@ -28,6 +28,10 @@ _PUBLIC = {
     "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
     "offenders": "rosenblatt.prove.offenders",
+    "MaxMargin": "rosenblatt.prove.margin",
+    "NotSeparable": "rosenblatt.prove.margin",
+    "NothingProven": "rosenblatt.prove.earned",
+    "RunBounds": "rosenblatt.prove.run_bounds",
     "separability_table": "rosenblatt.prove.multiclass",
     "RosenblattError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
@@ -36,6 +40,9 @@ _PUBLIC = {
 __all__ = [
     "Certificate",
     "Margin",
+    "MaxMargin",
+    "NotSeparable",
+    "NothingProven",
     "OneVsRestTrace",
     "Overlapping",
     "Perceptron",
@@ -43,6 +50,7 @@ __all__ = [
     "QuasiSeparable",
     "RosenblattError",
     "RosenblattWarning",
+    "RunBounds",
     "Separable",
     "Trace",
     "__version__",
@@ -66,9 +74,11 @@ if TYPE_CHECKING:
         Separable,
     )
     from rosenblatt.prove.coefficients import infinite_coefficients
-    from rosenblatt.prove.margin import max_margin
+    from rosenblatt.prove.earned import NothingProven
+    from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.offenders import offenders
+    from rosenblatt.prove.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
 
 

@@ -278,6 +278,22 @@ def test_what_is_not_separable_says_why(kind):
     assert caught.value.certificate.verify(X, y)
 
 
+def test_chunks_that_are_not_separable():
+    chunks = [([[0, 0], [1, 1]], [0, 0]), ([[0, 1], [1, 0]], [1, 1])]
+    with pytest.raises(NotSeparable) as caught:
+        max_margin(chunks)
+    assert caught.value.certificate.verify(chunks)
+
+
+def test_more_features_than_rows():
+    rng = np.random.default_rng(0)
+    X = sp.random(30, 400, density=0.05, random_state=0, format="csr")
+    y = np.where(rng.random(30) < 0.5, 1, -1)
+    found = check(max_margin(X, y), X.toarray(), y.tolist())
+    svm = SVC(kernel="linear", C=1e10, tol=1e-9).fit(X.toarray(), y)
+    assert 1 / np.linalg.norm(svm.coef_) == pytest.approx(found.lower, rel=1e-4)
+
+
 def test_rows_of_zeros():
     with pytest.raises(NotSeparable):
         max_margin(np.zeros((3, 2)), [0, 1, 1])

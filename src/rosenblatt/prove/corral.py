@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flint import fmpz_mat
-from scipy.linalg import LinAlgError, qr, qr_delete, qr_insert, solve_triangular
+from scipy.linalg import LinAlgError, qr, qr_delete, solve_triangular
 
 Array = npt.NDArray[Any]
 REFRESH = 100  # updates of the factors before they are computed anew
@@ -33,49 +33,55 @@ class Corral:
         self.columns, self.groups, self.size = columns, groups, size
         self.rows: list[int] = []
         self.group: list[int] = []
-        self.vectors = np.zeros((0, columns))
+        self.lifted: list[Array] = []  # the (z_i, size e_group)
         self.weights = np.zeros(0)
-        self.Q, self.R = np.zeros((columns + groups, 0)), np.zeros((0, 0))
+        self._room = np.empty((columns + groups, 8), order="F")
+        self.R = np.zeros((0, 0))
         self.age = 0
 
-    def _lifted(self) -> Array:
-        """The (z_i, size e_group) as columns."""
-        end = np.zeros((self.groups, len(self.rows)))
-        end[self.group, np.arange(len(self.rows))] = self.size
-        return np.vstack([self.vectors.T, end])
+    @property
+    def Q(self) -> Array:
+        return self._room[:, : len(self.rows)]
 
     def add(self, row: int, group: int, vector: Array) -> bool:
         """Let a row in with weight 0; False if floats cannot tell it from the others."""
         k = len(self.rows)
-        if k == self.columns + self.groups:
-            return False
         column = np.append(vector, np.zeros(self.groups))
         column[self.columns + group] = self.size
-        try:
-            if k == 0:
-                Q, R = qr(column[:, None], mode="economic")
-            else:
-                Q, R = qr_insert(self.Q, self.R, column, k, which="col", rcond=1e-14)
-        except LinAlgError:
+        if k == len(column):
             return False
-        self.Q, self.R = Q, R
+        along = self.Q.T @ column
+        rest = column - self.Q @ along
+        size, length = float(np.linalg.norm(column)), float(np.linalg.norm(rest))
+        if length < 0.7 * size:  # Gram-Schmidt: twice is enough [Kahan, Parlett]
+            again = self.Q.T @ rest
+            rest, along = rest - self.Q @ again, along + again
+            length = float(np.linalg.norm(rest))
+        if not length > 1e-14 * size:
+            return False
+        if k == self._room.shape[1]:
+            self._room = np.asfortranarray(np.hstack([self._room, np.empty_like(self._room)]))
+        self._room[:, k] = rest / length
+        R = np.zeros((k + 1, k + 1))
+        R[:k, :k], R[:k, k], R[k, k] = self.R, along, length
+        self.R = R
+        self.weights = np.append(self.weights, 0.0 if group in self.group else 1.0)
         self.rows.append(row)
         self.group.append(group)
-        self.vectors = np.vstack([self.vectors, vector])
-        self.weights = np.append(self.weights, 0.0 if group in self.group[:-1] else 1.0)
+        self.lifted.append(column)
         return True
 
     def _drop(self, k: int) -> None:
-        del self.rows[k], self.group[k]
-        self.vectors = np.delete(self.vectors, k, axis=0)
+        Q, R = self.Q, self.R
+        del self.rows[k], self.group[k], self.lifted[k]
         self.weights = np.delete(self.weights, k)
         self.age += 1
+        n = len(self.rows)
         if self.age % REFRESH:
-            Q, R = qr_delete(self.Q, self.R, k, which="col")
-            n = len(self.rows)
-            self.Q, self.R = Q[:, :n], R[:n]
+            Q, R = qr_delete(Q, R, k, which="col", check_finite=False)
         else:
-            self.Q, self.R = qr(self._lifted(), mode="economic")
+            Q, R = qr(np.column_stack(self.lifted), mode="economic")
+        self._room[:, :n], self.R = Q[:, :n], R[:n]
 
     def _affine(self) -> Array:
         """The weights of the smallest point of the affine hull.
@@ -111,7 +117,7 @@ class Corral:
 
     @property
     def point(self) -> Array:
-        return np.asarray(self.weights @ self.vectors)
+        return np.asarray(self.Q[: self.columns] @ (self.R @ self.weights))
 
 
 class ExactCorral:

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from flint import fmpz_mat
 
 from rosenblatt.data.chunks import Rows
@@ -33,8 +32,9 @@ from rosenblatt.prove.certificate import (
     data_digest,
 )
 from rosenblatt.prove.exact import integer_rows
-from rosenblatt.prove.extremes import Scanner, sqrt_down, sqrt_up
 from rosenblatt.prove.separability import separability
+
+C = TypeVar("C", bound=Certificate)
 
 
 class NothingProven(RosenblattError):
@@ -103,23 +103,17 @@ def _separable(rows: Rows, intercept: bool, w: list[float], b: float) -> Separab
     if not (checker.signs(rows, w, b, intercept) > 0).all():
         return None
     b = b if intercept else 0.0
-    low, high = _margins(rows, intercept, w, b)
-    return Separable(**_common(rows, intercept), w=tuple(w), b=b, margin=low, margin_bound=high)
+    low, high = checker.margin_interval(rows, w, b, intercept)
+    found = Separable(**_common(rows, intercept), w=tuple(w), b=b, margin=low, margin_bound=high)
+    return _verified(found, rows)
 
 
-def _margins(rows: Rows, intercept: bool, w: list[float], b: float) -> tuple[float, float]:
-    """The margin of the hyperplane rounded down; half the distance of the two rows nearest to it.
-
-    Offset or not, no margin is larger: w.(x_i - x_j) / 2 is at least the margin of both.
-    """
-    scanner = Scanner.of(rows, intercept)
-    lows = scanner.least([*w, b] if intercept else w, by_class=True)
-    square = sum(Fraction(c) ** 2 for c in w)
-    part = rows.take([low.row for low in lows])
-    dense = part.X.toarray() if sp.issparse(part.X) else part.X
-    pairs = zip(*dense.astype(np.float64).tolist(), strict=True)
-    across = sum(((Fraction(a) - Fraction(c)) ** 2 for a, c in pairs), Fraction(0))
-    return sqrt_down(min(low.value for low in lows) ** 2 / square), sqrt_up(across / 4)
+def _verified(certificate: C, rows: Rows) -> C:
+    """No certificate leaves unverified."""
+    wrong = certificate._untrue(rows)
+    if wrong:
+        raise NothingProven(f"the certificate does not verify: {'; '.join(wrong)}.")
+    return certificate
 
 
 def _combination(rows: Sequence[int], weights: Sequence[Fraction]) -> Combination:
@@ -135,16 +129,12 @@ def _not_separable(rows: Rows, intercept: bool, proof: Combination) -> Certifica
     witness = smallest(rows, intercept, proof)
     everything = np.ones(rows.n_rows, dtype=bool)
     if checker.spans(rows, proof.rows, everything, intercept):
-        found: Any = Overlapping(**_common(rows, intercept), proof=proof, witness=witness)
+        found: Certificate = Overlapping(**_common(rows, intercept), proof=proof, witness=witness)
     else:
         found = separability(rows, fit_intercept=intercept)
         if isinstance(found, (Overlapping, QuasiSeparable)):
             found = replace(found, witness=witness, sealed=None)
-    certificate: Certificate = found.described(rows)
-    wrong = certificate._untrue(rows)
-    if wrong:
-        raise NothingProven(f"the certificate does not verify: {'; '.join(wrong)}.")
-    return certificate
+    return _verified(found.described(rows), rows)
 
 
 def smallest(rows: Rows, intercept: bool, proof: Combination) -> Combination:

@@ -30,10 +30,11 @@ _PUBLIC = {
     "offenders": "rosenblatt.prove.offenders",
     "MaxMargin": "rosenblatt.prove.margin",
     "NotSeparable": "rosenblatt.prove.margin",
-    "NothingProven": "rosenblatt.prove.earned",
-    "RunBounds": "rosenblatt.prove.run_bounds",
+    "NothingProven": "rosenblatt.prove.runs.earned",
+    "RunBounds": "rosenblatt.prove.runs.run_bounds",
     "separability_table": "rosenblatt.prove.multiclass",
     "RosenblattError": "rosenblatt.errors",
+    "Undecided": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
 }
 
@@ -53,6 +54,7 @@ __all__ = [
     "RunBounds",
     "Separable",
     "Trace",
+    "Undecided",
     "__version__",
     "infinite_coefficients",
     "max_margin",
@@ -63,7 +65,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rosenblatt.data.problem import Problem
-    from rosenblatt.errors import RosenblattError, RosenblattWarning
+    from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators import Perceptron
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
@@ -74,11 +76,11 @@ if TYPE_CHECKING:
         Separable,
     )
     from rosenblatt.prove.coefficients import infinite_coefficients
-    from rosenblatt.prove.earned import NothingProven
     from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.offenders import offenders
-    from rosenblatt.prove.run_bounds import RunBounds
+    from rosenblatt.prove.runs.earned import NothingProven
+    from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
 
 

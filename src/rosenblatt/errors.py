@@ -33,5 +33,9 @@ class NotSupportedError(ParameterError):
     """A combination that is well defined elsewhere but not offered here."""
 
 
+class Undecided(RosenblattError):
+    """A limit was reached before anything could be proven. It says how far it came."""
+
+
 class RosenblattWarning(UserWarning):
     """The result is usable, but probably not what was meant."""

@@ -417,7 +417,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         >>> told.made, told["Novikoff"].most
         (18, 51)
         """
-        from rosenblatt.prove.allowance import run_bounds  # flint and highspy: only if asked
+        from rosenblatt.prove.runs.allowance import run_bounds  # flint and highspy: only if asked
 
         problem = self._trained_on(X, y)
         return run_bounds(problem, self._began, self.trace_, self._planes())
@@ -441,7 +441,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         >>> clf.stop_reason_, clf.certificate(X, y).verdict
         ('cycle', 'overlapping')
         """
-        from rosenblatt.prove.earned import earned  # flint and highspy: only if asked
+        from rosenblatt.prove.runs.earned import earned  # flint and highspy: only if asked
 
         check_is_fitted(self, "classes_")
         if len(self.classes_) != 2 or isinstance(self.trace_, OneVsRestTrace):

@@ -20,12 +20,11 @@ from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import DataError, LabelError
-from rosenblatt.prove import coefficient_signs
+from rosenblatt.errors import DataError, LabelError, Undecided
 from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.coefficients import Coefficients, State, infinite_coefficients
-from rosenblatt.prove.relations import Relation, broken
-from rosenblatt.prove.separability import Undecided
+from rosenblatt.prove.infinite import signs as coefficient_signs
+from rosenblatt.prove.infinite.relations import Relation, broken
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- an independent decision: Fourier-Motzkin

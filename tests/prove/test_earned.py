@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt import Perceptron, separability
 from rosenblatt.errors import DataError, NotSupportedError
-from rosenblatt.prove.earned import NothingProven
+from rosenblatt.prove.runs.earned import NothingProven
 from tests.strategies import TIES, integer_rows
 
 XOR = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.prove import extremes
-from rosenblatt.prove.extremes import Scanner, down, nearest, sqrt_down, sqrt_up, up
+from rosenblatt.prove.margins import extremes
+from rosenblatt.prove.margins.extremes import Scanner, down, nearest, sqrt_down, sqrt_up, up
 
 FLOATS = st.one_of(
     st.integers(-9, 9).map(float),

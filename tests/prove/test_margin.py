@@ -15,8 +15,9 @@ from sklearn.svm import SVC
 
 from rosenblatt import max_margin
 from rosenblatt.errors import ParameterError
-from rosenblatt.prove import closest, margin
+from rosenblatt.prove import margin
 from rosenblatt.prove.margin import NotSeparable
+from rosenblatt.prove.margins import closest
 from tests.strategies import separable_rows
 
 KINDS = {

@@ -14,9 +14,9 @@ from sklearn.datasets import load_iris
 
 from rosenblatt import offenders
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.prove import hitting
-from rosenblatt.prove import verify_removal as claims
 from rosenblatt.prove.certificate import Separable
+from rosenblatt.prove.removal import hitting
+from rosenblatt.prove.removal import verify as claims
 from tests.prove.test_separability import feasible, points, real
 from tests.strategies import integer_rows
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.prove.cone import Cone
-from rosenblatt.prove.peel import peel
+from rosenblatt.prove.search.cone import Cone
+from rosenblatt.prove.search.peel import peel
 from tests.strategies import integer_rows
 
 

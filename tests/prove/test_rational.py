@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.prove import exact
-from rosenblatt.prove.rational import decide, random_orthogonal
+from rosenblatt.prove.search.rational import decide, random_orthogonal
 from tests.prove.test_separability import feasible
 
 

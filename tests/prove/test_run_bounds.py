@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt import Margin, Perceptron
 from rosenblatt.errors import DataError
-from rosenblatt.prove import kesler
-from rosenblatt.prove.run_bounds import NAMES, OneVsRestBounds
+from rosenblatt.prove.runs import kesler
+from rosenblatt.prove.runs.run_bounds import NAMES, OneVsRestBounds
 from tests.strategies import TIES, integer_rows, separable_rows
 
 

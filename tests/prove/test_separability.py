@@ -13,10 +13,9 @@ from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import separability
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import LabelError, RosenblattError
+from rosenblatt.errors import LabelError, RosenblattError, Undecided
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import from_json
-from rosenblatt.prove.separability import Undecided
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- an independent decision: Fourier-Motzkin

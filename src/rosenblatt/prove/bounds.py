@@ -35,7 +35,7 @@ import numpy.typing as npt
 from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import ParameterError
-from rosenblatt.prove.extremes import Scanner, root, sqrt_down, sqrt_up, up
+from rosenblatt.prove.margins.extremes import Scanner, root, sqrt_down, sqrt_up, up
 
 Array = npt.NDArray[Any]
 MORE = 1 + Fraction(1, 2**120)

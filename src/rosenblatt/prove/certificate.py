@@ -15,9 +15,16 @@ import numpy.typing as npt
 
 from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.prove import verify as checker
-from rosenblatt.prove import words
-from rosenblatt.prove.claim import VERDICTS, Array, Certificate, Combination, Facts, Verification
-from rosenblatt.prove.digest import data_digest
+from rosenblatt.prove.claims import words
+from rosenblatt.prove.claims.claim import (
+    VERDICTS,
+    Array,
+    Certificate,
+    Combination,
+    Facts,
+    Verification,
+)
+from rosenblatt.prove.claims.digest import data_digest
 
 Number = float | Fraction
 FEW_FEATURES = 6  # of a point that is still worth reading

@@ -25,14 +25,14 @@ from types import MappingProxyType
 from typing import Any
 
 from rosenblatt.data.chunks import Rows, as_rows
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, Undecided
 from rosenblatt.learn.trace import html_table
-from rosenblatt.prove import coefficient_words as words
 from rosenblatt.prove.certificate import Certificate, Verification
-from rosenblatt.prove.coefficient_proof import Claim, Evidence, untrue
-from rosenblatt.prove.coefficient_search import Clock, search
-from rosenblatt.prove.columns import Columns
-from rosenblatt.prove.separability import Undecided, separability
+from rosenblatt.prove.infinite import words
+from rosenblatt.prove.infinite.columns import Columns
+from rosenblatt.prove.infinite.proof import Claim, Evidence, untrue
+from rosenblatt.prove.infinite.search import Clock, search
+from rosenblatt.prove.separability import separability
 
 SHOWN = 40  # lines of a table for the terminal
 

@@ -8,10 +8,10 @@ The largest margin is a distance, so it is found as one:
 
 Every point p of the set bounds the margin from above by its norm (half of it, offset free);
 every hyperplane bounds it from below by the smallest of its own y_i (w.x_i + b) / ||w||.
-Wolfe's algorithm (:mod:`rosenblatt.prove.corral`) closes in on the smallest p in floats, over
-a working set of rows that the others are compared with a scan at a time. What is returned is
-computed from the rows without rounding; where floats cannot close the interval, the algorithm
-is finished in rationals.
+Wolfe's algorithm (`margins/corral.py`) closes in on the smallest p in floats, over a working
+set of rows that the others are compared with a scan at a time. What is returned is computed
+from the rows without rounding; where floats cannot close the interval, the algorithm is
+finished in rationals.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from rosenblatt.data.chunks import as_rows
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learn.trace import plural
 from rosenblatt.prove.certificate import Certificate, Separable
-from rosenblatt.prove.closest import Closest
-from rosenblatt.prove.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
+from rosenblatt.prove.margins.closest import Closest
+from rosenblatt.prove.margins.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]

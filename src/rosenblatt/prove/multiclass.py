@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import LabelError
+from rosenblatt.errors import LabelError, Undecided
 from rosenblatt.learn.trace import html_table, text_table
 from rosenblatt.prove.certificate import Certificate
-from rosenblatt.prove.separability import Undecided, separability
-from rosenblatt.prove.words import word
+from rosenblatt.prove.claims.words import word
+from rosenblatt.prove.separability import separability
 
 SHORT = {"separable": "sep", "quasi-separable": "quasi", "overlapping": "over", "undecided": "?"}
 WIDE = 100  # columns of text; a wider table gets the short words

@@ -20,14 +20,14 @@ import scipy.sparse as sp
 
 from rosenblatt.data.chunks import two_classes
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import ParameterError, RosenblattError
+from rosenblatt.errors import ParameterError, RosenblattError, Undecided
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Separable, data_digest
 from rosenblatt.prove.margin import max_margin
-from rosenblatt.prove.offender_search import Search
-from rosenblatt.prove.offending import Offenders, Witness, kept
-from rosenblatt.prove.rays import Rays, in_memory
-from rosenblatt.prove.separability import Undecided, separability
+from rosenblatt.prove.removal.offending import Offenders, Witness, kept
+from rosenblatt.prove.removal.rays import Rays, in_memory
+from rosenblatt.prove.removal.search import Search
+from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
 Number = float | Fraction

@@ -2,13 +2,12 @@
 
 Every float is a rational number, so a claim about floats can be checked exactly. A row is
 first looked at in floating point with a rigorous error bound; rows which that cannot decide
-are summed over integers (:mod:`rosenblatt.prove.limbs`). With z_i = y_i (x_i, 1), or y_i x_i
-without offset:
+are summed over integers (`checking/limbs.py`). With z_i = y_i (x_i, 1), or y_i x_i without offset:
 
 - a hyperplane (w, b) has the exact sign of w.z_i at every row, and a margin of at least so much;
 - no hyperplane has a margin of more than half the distance of the means of the classes;
 - weights c_i > 0 on some rows cancel if sum_i c_i z_i = 0 exactly;
-- rows span other rows: :mod:`rosenblatt.prove.span`.
+- rows span other rows: :mod:`rosenblatt.prove.checking.span`.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.chunks import Rows
-from rosenblatt.prove import limbs
-from rosenblatt.prove.blocks import IN_CACHE, as_float64, blocks, slices, with_ones
-from rosenblatt.prove.span import spans
+from rosenblatt.prove.checking import limbs
+from rosenblatt.prove.checking.blocks import IN_CACHE, as_float64, blocks, slices, with_ones
+from rosenblatt.prove.checking.span import spans
 
 Number = float | Fraction
 Array = npt.NDArray[Any]

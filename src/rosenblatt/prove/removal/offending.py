@@ -15,9 +15,9 @@ import numpy.typing as npt
 from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.prove import verify as checker
-from rosenblatt.prove import verify_removal as claims
 from rosenblatt.prove.certificate import Separable, Verification, data_digest
-from rosenblatt.prove.rays import in_memory
+from rosenblatt.prove.removal import verify as claims
+from rosenblatt.prove.removal.rays import in_memory
 
 Array = npt.NDArray[Any]
 Number = float | Fraction

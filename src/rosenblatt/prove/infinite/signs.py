@@ -25,11 +25,12 @@ from rosenblatt.learn.keep import State
 from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
-from rosenblatt.prove import exact, rational
+from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Combination
-from rosenblatt.prove.coefficient_proof import Claim, Number
-from rosenblatt.prove.coefficient_space import Space, coprime
+from rosenblatt.prove.infinite.proof import Claim, Number
+from rosenblatt.prove.infinite.space import Space, coprime
+from rosenblatt.prove.search import rational
 
 Array = npt.NDArray[Any]
 ROUNDS = 12  # of perceptrons that look for missing signs

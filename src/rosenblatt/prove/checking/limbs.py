@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.prove.blocks import slices
+from rosenblatt.prove.checking.blocks import slices
 
 Array = npt.NDArray[Any]
 Vector = Mapping[int, int]  # column -> entry; other entries are 0

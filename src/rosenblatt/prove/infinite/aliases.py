@@ -20,9 +20,9 @@ import numpy.typing as npt
 from flint import fmpz_mat, nmod_mat
 
 from rosenblatt.data.chunks import Rows
-from rosenblatt.prove.columns import Columns
-from rosenblatt.prove.relations import Relation, broken
-from rosenblatt.prove.residues import dense, residues, whole
+from rosenblatt.prove.infinite.columns import Columns
+from rosenblatt.prove.infinite.relations import Relation, broken
+from rosenblatt.prove.infinite.residues import dense, residues, whole
 
 Array = npt.NDArray[Any]
 PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_579)

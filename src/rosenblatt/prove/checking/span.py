@@ -25,8 +25,8 @@ import scipy.sparse as sp
 from flint import fmpz, fmpz_mat, nmod_mat
 
 from rosenblatt.data.chunks import Rows
-from rosenblatt.prove import limbs
-from rosenblatt.prove.blocks import as_float64, blocks, with_ones
+from rosenblatt.prove.checking import limbs
+from rosenblatt.prove.checking.blocks import as_float64, blocks, with_ones
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

@@ -19,12 +19,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz_mat
 
+from rosenblatt.errors import Undecided
 from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Overlapping, QuasiSeparable, Separable
-from rosenblatt.prove.programs import Circuits, Elastic, combination
-from rosenblatt.prove.rays import Rays
-from rosenblatt.prove.separability import Undecided, separability
+from rosenblatt.prove.removal.programs import Circuits, Elastic, combination
+from rosenblatt.prove.removal.rays import Rays
+from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
 Number = float | Fraction

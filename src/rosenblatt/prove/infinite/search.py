@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.chunks import Rows
-from rosenblatt.prove.aliases import Aliases, aliases, combinations
+from rosenblatt.errors import Undecided
 from rosenblatt.prove.certificate import Certificate, Separable
-from rosenblatt.prove.coefficient_proof import Claim, Evidence, Number, split_off, subset
-from rosenblatt.prove.coefficient_signs import Signs
-from rosenblatt.prove.coefficient_space import Space
-from rosenblatt.prove.columns import Columns
-from rosenblatt.prove.relations import Relation, Terms
-from rosenblatt.prove.separability import Undecided
+from rosenblatt.prove.infinite.aliases import Aliases, aliases, combinations
+from rosenblatt.prove.infinite.columns import Columns
+from rosenblatt.prove.infinite.proof import Claim, Evidence, Number, split_off, subset
+from rosenblatt.prove.infinite.relations import Relation, Terms
+from rosenblatt.prove.infinite.signs import Signs
+from rosenblatt.prove.infinite.space import Space
 
 
 class Clock:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.chunks import Part, Rows
-from rosenblatt.prove.residues import split
+from rosenblatt.prove.infinite.residues import split
 
 Array = npt.NDArray[Any]
 Terms = tuple[tuple[int, Fraction], ...]  # entries other than 0 of a vector: column, value

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.chunks import Part
-from rosenblatt.prove.cone import Array, Cone, dense
+from rosenblatt.prove.search.cone import Array, Cone, dense
 
 SAMPLE = 2_000
 MOST_ROUNDS = 50

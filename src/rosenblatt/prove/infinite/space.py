@@ -20,8 +20,8 @@ from flint import fmpq, fmpq_mat
 
 from rosenblatt.data.chunks import Rows
 from rosenblatt.prove import exact
-from rosenblatt.prove.coefficient_proof import Number, exact_rows
-from rosenblatt.prove.relations import Terms
+from rosenblatt.prove.infinite.proof import Number, exact_rows
+from rosenblatt.prove.infinite.relations import Terms
 
 Array = npt.NDArray[Any]
 

@@ -3,7 +3,7 @@
 Every cancelling set must lose a ray, so a removal is a hitting set of all of them. Three things
 are done in turn, each with what the others found:
 
-- removals of falling mass (:mod:`rosenblatt.prove.removal`), signs checked exactly;
+- removals of falling mass (:mod:`rosenblatt.prove.removal.descent`), signs checked exactly;
 - cancelling sets that share few rays, and the packing bound they prove;
 - implicit hitting sets: the lightest set that hits all cancelling sets known so far; if what it
   leaves is separable it is the lightest removal of all, otherwise there is a new cancelling set.
@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.prove import hitting
-from rosenblatt.prove.cancelling import Circuit, Finder, Plane, signs
-from rosenblatt.prove.rays import Rays
-from rosenblatt.prove.removal import Descent
+from rosenblatt.prove.removal import hitting
+from rosenblatt.prove.removal.cancelling import Circuit, Finder, Plane, signs
+from rosenblatt.prove.removal.descent import Descent
+from rosenblatt.prove.removal.rays import Rays
 
 Array = npt.NDArray[Any]
 SEARCH_STEPS = 50_000  # of the exact search that proves a bound

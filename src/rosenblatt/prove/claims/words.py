@@ -7,7 +7,7 @@ from fractions import Fraction
 from html import escape
 
 from rosenblatt.errors import DataError
-from rosenblatt.prove.writing import rational_text
+from rosenblatt.prove.claims.writing import rational_text
 
 Number = float | Fraction
 FEW_ROWS = 8

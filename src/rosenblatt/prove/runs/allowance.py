@@ -21,11 +21,11 @@ from rosenblatt.learn.trace import OneVsRestTrace, Trace, plural
 from rosenblatt.prove import bounds
 from rosenblatt.prove.bounds import Start
 from rosenblatt.prove.certificate import Certificate
-from rosenblatt.prove.extremes import Scanner, sqrt_up
-from rosenblatt.prove.kesler import expanded, too_large
 from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
-from rosenblatt.prove.run_bounds import NAMES, Bound, OneVsRestBounds, RunBounds
-from rosenblatt.prove.soft import good_directions, losses
+from rosenblatt.prove.margins.extremes import Scanner, sqrt_up
+from rosenblatt.prove.runs.kesler import expanded, too_large
+from rosenblatt.prove.runs.run_bounds import NAMES, Bound, OneVsRestBounds, RunBounds
+from rosenblatt.prove.runs.soft import good_directions, losses
 
 Array = npt.NDArray[Any]
 Plane = tuple[Any, Any]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.prove.programs import Elastic
+from rosenblatt.prove.removal.programs import Elastic
 
 Array = npt.NDArray[Any]
 NOTHING = 1e-9  # of the elastic optimum

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.chunks import Part
-from rosenblatt.prove.corral import Corral, ExactCorral
 from rosenblatt.prove.exact import integer_rows
-from rosenblatt.prove.extremes import Scanner, sqrt_up
+from rosenblatt.prove.margins.corral import Corral, ExactCorral
+from rosenblatt.prove.margins.extremes import Scanner, sqrt_up
 
 Array = npt.NDArray[Any]
 PER_SCAN = 60  # rows of each group that a scan adds to the working set

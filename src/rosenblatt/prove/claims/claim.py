@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy.typing as npt
 
 from rosenblatt.data.chunks import Rows, as_rows
-from rosenblatt.prove import words, writing
-from rosenblatt.prove.digest import data_digest
+from rosenblatt.prove.claims import words, writing
+from rosenblatt.prove.claims.digest import data_digest
 
 Array = npt.NDArray[Any]
 Facts = list[tuple[str, str]]  # what it is about, and the sentence

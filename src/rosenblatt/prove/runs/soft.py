@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from rosenblatt.data.chunks import Part
-from rosenblatt.prove.extremes import Scanner
+from rosenblatt.prove.margins.extremes import Scanner
 
 Array = npt.NDArray[Any]
 NUMBERS_PER_SEARCH = 2e9  # how many entries of the rows the descent may look at

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rosenblatt.prove.coefficient_proof import Claim, Evidence
-from rosenblatt.prove.columns import Columns
-from rosenblatt.prove.relations import Relation
+from rosenblatt.prove.infinite.columns import Columns
+from rosenblatt.prove.infinite.proof import Claim, Evidence
+from rosenblatt.prove.infinite.relations import Relation
 
 TERMS = 6  # terms of a relation that are written out
 

@@ -32,8 +32,8 @@ from rosenblatt.data.chunks import InMemory, Rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, Combination, Separable
-from rosenblatt.prove.relations import Relation, Terms, broken
-from rosenblatt.prove.residues import PRIME, dense, rank_modulo, residues, whole
+from rosenblatt.prove.infinite.relations import Relation, Terms, broken
+from rosenblatt.prove.infinite.residues import PRIME, dense, rank_modulo, residues, whole
 
 Array = npt.NDArray[Any]
 Number = float | Fraction

@@ -1,0 +1,1 @@
+"""checking: what the checker is made of."""

@@ -1,0 +1,1 @@
+"""claims: what a certificate is made of: text, words, digests."""

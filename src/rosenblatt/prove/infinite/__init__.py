@@ -1,0 +1,1 @@
+"""infinite: how infinite coefficients are found and proven."""

@@ -1,0 +1,1 @@
+"""margins: how the largest margin is found."""

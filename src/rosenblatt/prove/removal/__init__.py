@@ -1,0 +1,1 @@
+"""removal: how rows that stand in the way are found."""

@@ -1,0 +1,1 @@
+"""runs: what a training run was allowed to do, and what it proved."""

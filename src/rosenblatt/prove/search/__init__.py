@@ -1,0 +1,1 @@
+"""search: how a verdict is found. Nothing here proves anything; see verify.py."""

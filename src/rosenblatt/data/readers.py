@@ -1,69 +1,314 @@
-"""Readers: files in. So far CSV, plain or compressed, into memory; more formats come later."""
+"""Readers: files in, chunk by chunk or whole. The front door; the formats stand beside it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import DataError
+from rosenblatt.data.formats import KNOWN, format_of
+from rosenblatt.data.reading import (
+    LISTED,
+    Chunk,
+    Format,
+    Parsed,
+    Plan,
+    Progress,
+    ReadAgain,
+    Skipped,
+)
+from rosenblatt.errors import DataError, ParameterError
+
+CHUNK_BYTES = 1 << 22
+THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Numbers, labels, and the names of the columns the numbers came from."""
+    """A whole file: rows, labels, and what else it held.
 
-    X: npt.NDArray[np.float64]
+    Attributes
+    ----------
+    X : CSR matrix (LIBSVM, VW text) or array (CSV, Parquet) of float64
+    y : one label a row; NaN where a line of VW text has none
+    feature_names : names of the columns of X, if the file has any
+    sample_weight : one weight a row, or None for all ones
+    skipped : malformed lines that were left out
+    """
+
+    X: Any
     y: npt.NDArray[Any]
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...] = ()
+    sample_weight: npt.NDArray[np.float64] | None = None
+    skipped: Skipped = field(default_factory=Skipped)
 
 
-def read_csv(path: str | Path, target: str, header: bool | None = None) -> Table:
-    """A CSV file of numbers with one column of labels.
+@dataclass(eq=False)
+class FileChunks:
+    """A file as chunks (X, y, sample_weight), read anew each time it is iterated.
+
+    Attributes
+    ----------
+    skipped : malformed lines that the latest pass has left out so far
+    feature_names : names of the columns (CSV, Parquet), once a pass has begun
+    """
+
+    path: Path
+    format: Format
+    plan: Plan
+    on_error: str = "raise"
+    progress: Callable[[Progress], object] | None = None
+    skipped: Skipped = field(default_factory=Skipped, init=False)
+    feature_names: tuple[str, ...] = field(default=(), init=False)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        began, rows, lines = time.perf_counter(), 0, 0
+        self.skipped = Skipped()
+        reading = self.format.begin()
+        for part in reading.blocks(self.path, self.plan):
+            self._look_at_malformed(part, lines)
+            lines += part.lines
+            rows += part.rows
+            self.feature_names = getattr(reading, "feature_names", ())
+            self._report(part, rows, time.perf_counter() - began)
+            if part.rows:
+                yield reading.chunk(part)
+        if not rows:
+            why = f": {self.skipped}" if self.skipped.count else ""
+            raise DataError(f"{self.path} has no rows{why}. Give a file with at least one.")
+
+    def pairs(self) -> Iterator[tuple[Any, npt.NDArray[Any]]]:
+        """(X, y) of every chunk, for those who have no use for weights."""
+        for X, y, _ in self:
+            yield X, y
+
+    def scanned(self) -> FileChunks:
+        """The same after one pass over the file: now every chunk is as wide as the widest.
+
+        Of a LIBSVM file it also settles whether indices count from 0. Other formats know their
+        width from the start.
+        """
+        if not hasattr(self.format, "zero_based"):
+            return self
+        try:
+            width = max(X.shape[1] for X, _, _ in replace(self, progress=None))
+        except ReadAgain as e:
+            return self._again(e).scanned()
+        base = self._starts_at_zero()
+        settled = replace(self.format, n_features=width, zero_based=base)  # type: ignore[type-var]
+        return replace(self, format=settled)
+
+    def _starts_at_zero(self) -> bool:
+        reading: Any = self.format.begin()
+        next(reading.blocks(self.path, self.plan))
+        return bool(reading.base == 0)
+
+    def _again(self, e: ReadAgain) -> FileChunks:
+        return replace(self, format=replace(self.format, **e.settings))  # type: ignore[type-var]
+
+    def _look_at_malformed(self, part: Parsed, lines: int) -> None:
+        if not part.n_bad:
+            return
+        bad = part.moved(lines)
+        if self.on_error == "raise":
+            raise DataError(
+                f"{self.path}, {bad[0]}. Mend the file, or pass on_error='skip' to leave such "
+                "lines out."
+            )
+        first = (self.skipped.first + bad)[:LISTED]
+        self.skipped = Skipped(self.skipped.count + part.n_bad, first)
+
+    def _report(self, part: Parsed, rows: int, seconds: float) -> None:
+        if self.progress is not None:
+            total = self.path.stat().st_size
+            self.progress(Progress(part.bytes_read, total, rows, self.skipped.count, seconds))
+
+
+def read_chunks(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    target: str | int | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    labels: str | None = None,
+    n_features: int | None = None,
+    zero_based: bool | str | None = None,
+    bits: int | None = None,
+    hash: str | None = None,
+    constant: bool | None = None,
+    on_error: str = "raise",
+    chunk_bytes: int = CHUNK_BYTES,
+    threads: int = THREADS,
+    progress: Callable[[Progress], object] | None = None,
+) -> FileChunks:
+    """A file as chunks (X, y, sample_weight), a few of them in memory at a time.
+
+    The chunks do not depend on the number of threads. Numbers are the nearest float64.
 
     Parameters
     ----------
     path : str or Path
-        Plain or compressed (.gz, .bz2, .zst).
+        Plain or compressed (gzip, bzip2, zstd: the first bytes tell).
+    format : "libsvm", "vw", "csv", "parquet" or None
+        None: as the name says (.svm, .libsvm, .svmlight, .vw, .csv, .tsv, .parquet, .pq), else as
+        the first bytes look.
+    target : str or int
+        CSV and Parquet: the label column, by name or by number (from 0; -1 is the last).
+    header : bool or None
+        CSV: whether the first line holds names. None: it does if `target` is not a number.
+    delimiter : str
+        CSV: what parts the cells. A comma, or a tab if the name ends in .tsv.
+    labels : "integers", "numbers", "text" or None
+        CSV: what the labels are. None: the narrowest that fits the first chunk.
+    n_features : int or None
+        LIBSVM: columns of X. None: as many as were met so far, so that later chunks may be wider;
+        see :meth:`FileChunks.scanned`.
+    zero_based : bool or "auto"
+        LIBSVM: whether indices count from 0. "auto": from 1, unless the first chunk has an index 0.
+        If a later chunk has one, that is an error.
+    bits : int, 1 to 30
+        VW text: features go to 2**bits positions, as with `vw -b`. 18 if not given.
+    hash : "strings" or "all"
+        VW text: as `vw --hash`. With "strings", the default, a name of digits is a number.
+    constant : bool
+        VW text: whether to add VW's constant feature. False if not given.
+    on_error : "raise" or "skip"
+        At a malformed line: stop, or leave it out, count it and list the first ten.
+    chunk_bytes : int
+        Bytes of text in a chunk (of numbers in memory, for Parquet).
+    threads : int
+        How many parse at the same time.
+    progress : callable or None
+        Called with a :class:`Progress` at every chunk.
+
+    Examples
+    --------
+    >>> from pathlib import Path; from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "tiny.svm"
+    >>> size = file.write_text("+1 1:0.5 3:2 # a comment\\n-1 2:9.8E-02\\n")
+    >>> for X, y, sample_weight in read_chunks(file):
+    ...     print(X.toarray(), y)
+    [[0.5   0.    2.   ] [0.    0.098 0.   ]] [ 1. -1.]
+    """
+    path = Path(path)
+    name = format_of(path) if format is None else format
+    given = {
+        "libsvm": {"n_features": n_features, "zero_based": zero_based},
+        "vw": {"bits": bits, "hash": hash, "constant": constant},
+        "csv": {"target": target, "header": header, "delimiter": delimiter, "labels": labels},
+        "parquet": {"target": target},
+    }
+    if name not in given:
+        raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {name!r}.")
+    for other, settings in given.items():
+        for key, value in settings.items():
+            if value is not None and key not in given[name]:
+                raise ParameterError(
+                    f"{key} is a setting of {other} files; {path} is read as {name}."
+                )
+    if on_error not in ("raise", "skip"):
+        raise ParameterError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+    for key, number in (("chunk_bytes", chunk_bytes), ("threads", threads)):
+        if number < 1:
+            raise ParameterError(f"{key} must be at least 1, got {number}.")
+    made = _format(name, path, {k: v for k, v in given[name].items() if v is not None})
+    return FileChunks(path, made, Plan(chunk_bytes, threads), on_error, progress)
+
+
+def read(path: str | Path, **settings: Any) -> Table:
+    """A whole file in memory. Parameters as for :func:`read_chunks`.
+
+    What a stream has to settle at its first chunk is settled by the whole file here: whether the
+    indices of a LIBSVM file count from 0, and what kind the labels of a CSV file are.
+
+    Examples
+    --------
+    >>> from pathlib import Path; from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "tiny.vw"
+    >>> size = file.write_text("1 2.0 |f a b:0.5\\n-1 |f b\\n")
+    >>> table = read(file, bits=4)
+    >>> table.X.toarray()[:, 3:5], table.y, table.sample_weight
+    (array([[1. , 0.5], [0. , 1. ]]), array([ 1., -1.]), array([2., 1.]))
+    """
+    source = read_chunks(path, **settings)
+    while True:
+        try:
+            chunks = list(source)
+            break
+        except ReadAgain as e:
+            source = source._again(e)
+    weights = None
+    if any(c.sample_weight is not None for c in chunks):
+        ones = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
+        weights = np.concatenate(list(ones))
+    y = np.concatenate([c.y for c in chunks])
+    X = _stacked([c.X for c in chunks])
+    return Table(X, y, source.feature_names, weights, source.skipped)
+
+
+def read_csv(path: str | Path, target: str, header: bool | None = None) -> Table:
+    """A CSV file of numbers with one column of labels, whole.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain or compressed (gzip, bzip2, zstd).
     target : str
         The label column: its name, or its number (from 0; -1 is the last).
     header : bool or None
         Whether the first line holds names. None: it does if `target` is not a number.
     """
-    import pyarrow as pa
-    import pyarrow.csv as pc
+    return read(path, format="csv", target=target, header=header)
 
-    numbered = target.lstrip("-").isdigit()
-    names = not numbered if header is None else header
-    try:
-        options = pc.ReadOptions(autogenerate_column_names=not names)
-        table = pc.read_csv(str(path), read_options=options)
-    except (OSError, pa.ArrowInvalid) as e:
-        raise DataError(
-            f"cannot read {path} as CSV: {e}. Give a file of rows of equal length."
-        ) from e
-    columns = table.column_names
-    if numbered and target not in columns:
-        k = int(target)
-        if not -len(columns) <= k < len(columns):
-            raise DataError(f"{path} has {len(columns)} columns, so there is no column {k}.")
-        label = columns[k]
-    elif target in columns:
-        label = target
-    else:
-        raise DataError(f"{path} has no column {target!r}; it has {columns[:20]}.")
-    features = [c for c in columns if c != label]
-    X = np.empty((table.num_rows, len(features)))
-    for k, name in enumerate(features):
-        column = table.column(name)
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            kind = str(column.type)
-            raise DataError(
-                f"column {name!r} of {path} holds {kind}, not numbers. Encode or drop it first."
-            )
-        X[:, k] = column.to_numpy()
-    y = np.array(table.column(label).to_pylist())
-    return Table(X, y, tuple(features))
+
+def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
+    if name == "libsvm":
+        from rosenblatt.data.libsvm import LARGEST_INDEX, Libsvm
+
+        base = given.get("zero_based", "auto")
+        if base not in ("auto", True, False):
+            raise ParameterError(f"zero_based must be True, False or 'auto', got {base!r}.")
+        n = given.get("n_features")
+        if n is not None and not 1 <= n <= LARGEST_INDEX + 1:
+            raise ParameterError(f"n_features must be between 1 and 2**31 - 1, got {n!r}.")
+        return Libsvm(n, None if base == "auto" else bool(base))
+    if name == "vw":
+        from rosenblatt.data.vw_text import VWText
+
+        wanted = VWText(**given)
+        if not 1 <= wanted.bits <= 30:
+            raise ParameterError(f"bits must be between 1 and 30, got {wanted.bits!r}.")
+        if wanted.hash not in ("strings", "all"):
+            raise ParameterError(f"hash must be 'strings' or 'all', got {wanted.hash!r}.")
+        return wanted
+    if "target" not in given:
+        raise ParameterError(f"target is missing. Say which column of {path} holds the labels.")
+    given["target"] = str(given["target"])
+    if name == "parquet":
+        from rosenblatt.data.parquet_file import Parquet
+
+        return Parquet(**given)
+    from rosenblatt.data.csv_file import KINDS, Csv
+
+    if given.get("labels") not in (None, *KINDS):
+        raise ParameterError(f"labels must be one of {KINDS}, got {given['labels']!r}.")
+    tabs = ".tsv" in (s.lower() for s in path.suffixes)
+    return Csv(**{"delimiter": "\t" if tabs else ","} | given)
+
+
+def _stacked(parts: list[Any]) -> Any:
+    """One matrix of the rows of all parts; the parts are used up."""
+    if isinstance(parts[0], np.ndarray):
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    import scipy.sparse as sp
+
+    width = max(part.shape[1] for part in parts)
+    for part in parts:
+        part.resize(part.shape[0], width)
+    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")

@@ -1,0 +1,279 @@
+"""CSV: files of numbers with one column of labels. pyarrow reads; Python explains.
+
+Every block goes through pyarrow first. If it finds anything that is not a finite number, or an
+integer beyond 2**53, the block is read again by Python's csv module, cell by cell, which says in
+which line it stands or leaves that line out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.blocks import Block, blocks, in_order, last_line_end, opened
+from rosenblatt.data.problem import LARGEST_INTEGER
+from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed, Plan, ReadAgain
+from rosenblatt.errors import DataError
+
+NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
+INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
+MISSING = {"", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None"}
+KINDS = ("integers", "numbers", "text")
+
+
+@dataclass(frozen=True)
+class Csv:
+    """Settings: the label column, whether names come first, what parts cells, what labels are."""
+
+    target: str
+    header: bool | None = None
+    delimiter: str = ","
+    labels: str | None = None
+
+    def begin(self) -> CsvPass:
+        return CsvPass(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What a block held: numbers, and the labels as numbers into a list of texts."""
+
+    X: npt.NDArray[np.float64]
+    codes: npt.NDArray[np.integer[Any]]
+    texts: list[str]
+
+
+class CsvPass:
+    """One pass: the names of the columns, and what kind of thing the labels are, once known."""
+
+    def __init__(self, format: Csv) -> None:
+        self.format = format
+        self.kind = None if format.labels is None else KINDS.index(format.labels)
+        self.names: list[str] = []
+        self.label = -1
+        self.path = Path()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(n for k, n in enumerate(self.names) if k != self.label)
+
+    def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
+        self.path = path
+        with opened(path) as source:
+            items = blocks(source, path, plan.chunk_bytes, last_record_end)
+            yield from in_order(items, self.first, self.parse, plan.threads)
+
+    def first(self, block: Block) -> Parsed:
+        """Take the names from the first record that is not empty, then parse the rest."""
+        start = 0
+        while start < block.size and block.data[start] in b"\r\n":
+            start += 1
+        end = first_record_end(block.data, start, block.size)
+        record = bytes(block.data[start:end]).decode("utf-8", "backslashreplace")
+        cells = next(
+            csv.reader(io.StringIO(record, newline=""), delimiter=self.format.delimiter), []
+        )
+        numbered = self.format.target.lstrip("-").isdigit()
+        header = not numbered if self.format.header is None else self.format.header
+        self.names = cells if header else [f"f{k}" for k in range(len(cells))]
+        self.label = self._label_column(numbered)
+        return self._parsed(block, end if header else start)
+
+    def parse(self, block: Block) -> Parsed:
+        return self._parsed(block, 0)
+
+    def chunk(self, found: Parsed) -> Chunk:
+        cells: Cells = found.content
+        needed = max((kind_of(text) for text in cells.texts), default=0)
+        self.kind = needed if self.kind is None else self.kind
+        if needed > self.kind:
+            odd = next(text for text in cells.texts if kind_of(text) == needed)
+            raise ReadAgain(
+                f"the labels of {self.path} were {KINDS[self.kind]} up to here, and now there is "
+                f"{odd!r}. Pass labels={KINDS[needed]!r}.",
+                {"labels": KINDS[needed]},
+            )
+        make = (int, float, str)[self.kind]
+        dtype = (np.int64, np.float64, None)[self.kind]
+        return Chunk(cells.X, np.array([make(t) for t in cells.texts], dtype)[cells.codes], None)
+
+    def _label_column(self, numbered: bool) -> int:
+        names, target = self.names, self.format.target
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                raise DataError(
+                    f"columns {names.index(name)} and {k} of {self.path} are both called {name!r}. "
+                    "Give every column its own name, or pass header=False."
+                )
+        if target in names:
+            return names.index(target)
+        if not numbered:
+            raise DataError(f"{self.path} has no column {target!r}; it has {names[:20]}.")
+        if not -len(names) <= int(target) < len(names):
+            raise DataError(
+                f"{self.path} has {len(names)} columns, so there is no column {target}."
+            )
+        return int(target) % len(names)
+
+    def _parsed(self, block: Block, start: int) -> Parsed:
+        lines = block.data.count(b"\n", 0, block.size)
+        cells = self._quickly(block, start) if block.size > start else None
+        if cells is not None:
+            return Parsed(len(cells.X), lines, cells, bytes_read=block.bytes_read)
+        cells, bad = self._carefully(block, start)
+        before = block.data.count(b"\n", 0, start)
+        first = Parsed(0, 0, None, bad=tuple(bad[:LISTED])).moved(before)
+        return Parsed(len(cells.X), lines, cells, len(bad), first, block.bytes_read)
+
+    def _quickly(self, block: Block, start: int) -> Cells | None:
+        """By pyarrow; None if there is anything to look at more closely."""
+        import pyarrow as pa
+
+        label = self.names[self.label]
+        types = {n: pa.float64() for n in self.names}
+        types[label] = pa.dictionary(pa.int32(), pa.string())
+        try:
+            table = self._table(block, start, types)
+        except pa.ArrowInvalid:
+            return None
+        X = np.empty((table.num_rows, len(self.names) - 1))
+        for k, name in enumerate(self.feature_names):
+            column = table.column(name)
+            if column.null_count:
+                return None
+            X[:, k] = column.to_numpy()
+        if X.size and not self._small_or_written_so(X, block, start):
+            return None
+        if not table.num_rows:
+            return Cells(X, np.zeros(0, dtype=np.int32), [])
+        labels = table.column(label).combine_chunks()
+        labels = labels.unify_dictionaries().chunk(0) if hasattr(labels, "chunks") else labels
+        texts = labels.dictionary.to_pylist()
+        return None if missing(texts) else Cells(X, labels.indices.to_numpy(), texts)
+
+    def _table(self, block: Block, start: int, types: dict[str, Any]) -> Any:
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        part = memoryview(block.data)[start : block.size]
+        return pc.read_csv(
+            pa.BufferReader(pa.py_buffer(part)),
+            pc.ReadOptions(use_threads=False, column_names=self.names, block_size=len(part) + 1),
+            pc.ParseOptions(delimiter=self.format.delimiter, newlines_in_values=b'"' in block.data),
+            pc.ConvertOptions(column_types=types, include_columns=list(types)),
+        )
+
+    def _small_or_written_so(self, X: npt.NDArray[np.float64], block: Block, start: int) -> bool:
+        """All finite, and what is beyond 2**53 is not written as an integer."""
+        low, high = X.min(), X.max()
+        if low > -LARGEST_INTEGER and high < LARGEST_INTEGER:
+            return True
+        if not np.isfinite(low + high):
+            return False
+        import pyarrow as pa
+
+        large = np.abs(X) >= LARGEST_INTEGER
+        at = np.flatnonzero(large.any(axis=0))
+        names = [self.feature_names[k] for k in at]
+        table = self._table(block, start, {name: pa.string() for name in names})
+        for k, name in zip(at, names, strict=True):
+            for text in table.column(name).filter(pa.array(large[:, k])).to_pylist():
+                if INTEGER.fullmatch(text) and abs(int(text)) > LARGEST_INTEGER:
+                    return False
+        return True
+
+    def _carefully(self, block: Block, start: int) -> tuple[Cells, list[BadLine]]:
+        """Cell by cell."""
+        text = bytes(block.data[start : block.size]).decode("utf-8", "surrogateescape")
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.format.delimiter)
+        rows, labels, places, bad = [], [], [], []
+        while True:
+            line = reader.line_num + 1
+            try:
+                record = next(reader)
+            except StopIteration:
+                break
+            except csv.Error as e:
+                bad.append(BadLine(line, 1, "a record of CSV", f"one that cannot be read ({e})"))
+                continue
+            if not record:
+                continue
+            wrong = self._wrong(record, line)
+            if wrong is not None:
+                bad.append(wrong)
+                continue
+            rows.append([float(c) for k, c in enumerate(record) if k != self.label])
+            labels.append(record[self.label])
+            places.append(line)
+        if missing(sorted(set(labels))):
+            for k in [k for k, label in enumerate(labels) if label in MISSING][::-1]:
+                found = "nothing" if not labels[k] else repr(labels[k])
+                bad.append(BadLine(places[k], self.label + 1, "a label", found))
+                del rows[k], labels[k]
+            bad.sort(key=lambda b: b.line)
+        texts = sorted(set(labels))
+        code = {t: k for k, t in enumerate(texts)}
+        X = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.names) - 1)
+        return Cells(X, np.array([code[t] for t in labels], dtype=np.int32), texts), bad
+
+    def _wrong(self, record: list[str], line: int) -> BadLine | None:
+        if len(record) != len(self.names):
+            return BadLine(line, 1, f"{len(self.names)} cells", str(len(record)))
+        for k, cell in enumerate(record):
+            where = f"column {self.names[k]!r}"
+            found = repr(cell[:40]) if cell.strip() else "nothing"
+            if k == self.label:
+                if any("\ud800" <= c <= "\udfff" for c in cell):
+                    return BadLine(line, k + 1, f"text in UTF-8 in {where}", found)
+            elif not NUMBER.fullmatch(cell):
+                return BadLine(line, k + 1, f"a number in {where}", found)
+            elif not np.isfinite(float(cell)):
+                return BadLine(line, k + 1, f"a number within float64 in {where}", found)
+            elif INTEGER.fullmatch(cell) and abs(int(cell)) > LARGEST_INTEGER:
+                what = f"integers up to 2**53, where float64 tells neighbours apart, in {where}"
+                return BadLine(line, k + 1, what, found)
+        return None
+
+
+def kind_of(text: str) -> int:
+    """0 for an integer (of 64 bits), 1 for another number, 2 for text: places in KINDS."""
+    if INTEGER.fullmatch(text) and len(text) < 100 and -(2**63) <= int(text) < 2**63:
+        return 0
+    return 1 if NUMBER.fullmatch(text) and np.isfinite(float(text)) else 2
+
+
+def missing(texts: list[str]) -> bool:
+    """Whether a label is missing: nothing, or a mark such as NA or ? among numbers."""
+    marks = [t for t in texts if t in MISSING]
+    others = [t for t in texts if t not in MISSING]
+    return "" in marks or bool(marks and others and all(kind_of(t) < 2 for t in others))
+
+
+def first_record_end(data: bytearray, start: int, size: int) -> int:
+    """Where the record ends that begins at `start`; a newline between quotes does not end it."""
+    end = start
+    while True:
+        end = data.find(b"\n", end, size) + 1
+        if not end:
+            return size
+        if data.count(b'"', start, end) % 2 == 0:
+            return end
+
+
+def last_record_end(data: bytearray, size: int) -> int:
+    """Where the last whole record ends: at a newline with an even number of quotes before it."""
+    end = last_line_end(data, size)
+    quotes = data.count(b'"', 0, end)
+    while quotes % 2:
+        before = last_line_end(data, data.rfind(b'"', 0, end))
+        quotes -= data.count(b'"', before, end)
+        end = before
+    return end

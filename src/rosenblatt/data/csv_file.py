@@ -146,18 +146,18 @@ class CsvPass:
             return None
         X = np.empty((table.num_rows, len(self.names) - 1))
         for k, name in enumerate(self.feature_names):
-            column = table.column(name)
+            column = table.column(name).combine_chunks()
             if column.null_count:
                 return None
-            X[:, k] = column.to_numpy()
+            X[:, k] = np.from_dlpack(column)  # to_numpy would import pandas
         if X.size and not self._small_or_written_so(X, block, start):
             return None
         if not table.num_rows:
             return Cells(X, np.zeros(0, dtype=np.int32), [])
         labels = table.column(label).combine_chunks()
-        labels = labels.unify_dictionaries().chunk(0) if hasattr(labels, "chunks") else labels
         texts = labels.dictionary.to_pylist()
-        return None if missing(texts) else Cells(X, labels.indices.to_numpy(), texts)
+        codes: Any = np.from_dlpack(labels.indices)
+        return None if missing(texts) else Cells(X, codes, texts)
 
     def _table(self, block: Block, start: int, types: dict[str, Any]) -> Any:
         import pyarrow as pa
@@ -176,7 +176,7 @@ class CsvPass:
         low, high = X.min(), X.max()
         if low > -LARGEST_INTEGER and high < LARGEST_INTEGER:
             return True
-        if not np.isfinite(low + high):
+        if not (np.isfinite(low) and np.isfinite(high)):
             return False
         import pyarrow as pa
 

@@ -45,7 +45,7 @@ class LibsvmPass(TextPass):
 
     def parse(self, block: Block) -> Parsed:
         room, base = self.room, self.base
-        room.hold(block.size, entry=4, weighted=False)
+        room.hold(block.size, entry=4, hashed=False)
         offset = 0 if base == 0 else 1
         n = self.format.n_features
         limit = (LARGEST_INDEX if n is None else n - 1) + offset

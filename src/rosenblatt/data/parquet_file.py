@@ -85,37 +85,57 @@ class ParquetPass:
         whole = np.ones(n, dtype=bool)
         bad: list[BadLine] = []
 
-        def strike(wrong: npt.NDArray[np.bool_], column: str, expected: str, found: Any) -> None:
+        def strike(wrong: npt.NDArray[np.bool_], column: str, expected: str) -> None:
+            cells = batch.column(column)
             for k in np.flatnonzero(wrong & whole)[:LISTED]:
+                found = cells[int(k)].as_py()
                 at = batch.schema.names.index(column) + 1
-                shown = "nothing" if found[k].as_py() is None else repr(found[k].as_py())
                 what = f"{expected} in column {column!r}"
+                shown = "nothing" if found is None else repr(found)
                 bad.append(BadLine(int(k) + 1, at, what, shown, "row"))
             whole[wrong] = False
 
         for k, name in enumerate(self.feature_names):
             column = batch.column(name)
-            strike(column.is_null().to_numpy(zero_copy_only=False), name, "a number", column)
-            values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            X[:, k] = values
+            strike(_nulls(column), name, "a number")
+            X[:, k] = _floats(column)
             if pa.types.is_integer(column.type):
-                # rounding to float64 keeps the order, so this sees every integer beyond 2**53
-                # but 2**53 + 1, which rounds to 2**53: look at those one by one
-                large = np.abs(values) >= LARGEST_INTEGER
+                # 2**53 + 1 rounds to 2**53, so look at what stands there
+                large = np.abs(X[:, k]) >= LARGEST_INTEGER
                 for at in np.flatnonzero(large):
-                    large[at] = abs(column[int(at)].as_py() or 0) > LARGEST_INTEGER
-                strike(large, name, "integers up to 2**53", column)
+                    large[at] = abs(column[int(at)].as_py()) > LARGEST_INTEGER
+                strike(large, name, "integers up to 2**53")
             else:
-                strike(~np.isfinite(values), name, "a finite number", column)
+                strike(~np.isfinite(X[:, k]), name, "a finite number")
         labels = batch.column(self.label)
-        strike(labels.is_null().to_numpy(zero_copy_only=False), self.label, "a label", labels)
+        strike(_nulls(labels), self.label, "a label")
         if pa.types.is_floating(labels.type):
-            values = labels.to_numpy(zero_copy_only=False)
-            strike(~np.isfinite(values), self.label, "a finite label", labels)
+            strike(~np.isfinite(_floats(labels)), self.label, "a finite label")
         bad.sort(key=lambda b: b.line)
         kept = int(whole.sum())
-        labels = labels.filter(pa.array(whole))
-        plain = pa.types.is_primitive(labels.type) and not pa.types.is_temporal(labels.type)
-        y = labels.to_numpy(zero_copy_only=False) if plain else np.array(labels.to_pylist())
-        X = X if kept == n else X[whole]
-        return Parsed(kept, n, (X, y), n - kept, tuple(bad[:LISTED]), bytes_read)
+        if kept < n:
+            X, labels = X[whole], labels.filter(pa.array(whole))
+        return Parsed(kept, n, (X, _labels(labels)), n - kept, tuple(bad[:LISTED]), bytes_read)
+
+
+def _nulls(column: Any) -> npt.NDArray[np.bool_]:
+    if not column.null_count:
+        return np.zeros(len(column), dtype=bool)
+    return np.array(column.is_null().to_pylist())
+
+
+def _floats(column: Any) -> npt.NDArray[np.float64]:
+    """The column as float64, 0 where nothing is. (to_numpy would import pandas.)"""
+    import pyarrow as pa
+
+    values: Any = np.from_dlpack(column.cast(pa.float64(), safe=False).fill_null(0.0))
+    return values  # type: ignore[no-any-return]
+
+
+def _labels(column: Any) -> npt.NDArray[Any]:
+    """Integers and floats as they are, everything else by way of Python."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.from_dlpack(column).copy()
+    return np.array(column.to_pylist())

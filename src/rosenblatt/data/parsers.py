@@ -596,26 +596,27 @@ def vw_value(buf, p, unsure, count):
 
 @njit(**COMPILED)
 def like_a_number(buf, p):
-    """Whether VW would take this value, which is no number, for one: nothing, "-", "e5", "info"."""
-    if byte(buf, p) == MINUS or byte(buf, p) == PLUS:
+    """Whether VW would take this value, which is no number, for one: "3x", "-", ".e5", "info"."""
+    plus = byte(buf, p) == PLUS
+    if plus or byte(buf, p) == MINUS:
         p += 1
     a, b, c = byte(buf, p), 0, 0
     if not ends_token(a):
         b = byte(buf, p + 1)
         if not ends_token(b):
             c = byte(buf, p + 2)
+    if is_digit(a) or (a == POINT and is_digit(b)):
+        return True
     a, b, c = a | 32, b | 32, c | 32
     if (a == 110 and b == 97 and c == 110) or (a == 105 and b == 110 and c == 102):  # nan, inf
         return True
-    while is_digit(byte(buf, p)):
-        p += 1
+    if plus:
+        return False
     if byte(buf, p) == POINT:
         p += 1
-        while is_digit(byte(buf, p)):
-            p += 1
     if byte(buf, p) | 32 == LOWER_E:
         p += 1
-        if byte(buf, p) == MINUS or byte(buf, p) == PLUS:
+        if byte(buf, p) == MINUS:
             p += 1
         while is_digit(byte(buf, p)):
             p += 1

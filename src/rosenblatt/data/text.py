@@ -58,21 +58,21 @@ class Room(threading.local):
 
     size = -1
 
-    def hold(self, size: int, entry: int, weighted: bool) -> None:
+    def hold(self, size: int, entry: int, hashed: bool) -> None:
         """Make room for `size` bytes of entries of at least `entry` bytes."""
         if size <= self.size:
             return
         rows = size // 2 + 2
-        entries = size // entry + 2 + (rows if weighted else 0)
+        entries = size // entry + 2 + (rows if hashed else 0)
         self.rows = parsers.Rows(
             label=np.empty(rows),
-            weight=np.empty(rows if weighted else 0),
+            weight=np.empty(rows if hashed else 0),
             indptr=np.empty(rows + 1, dtype=np.int32),
             indices=np.empty(entries, dtype=np.int32),
             values=np.empty(entries),
         )
-        self.keys = np.empty(entries if weighted else 0, dtype=np.uint64)
-        self.spare = np.empty(entries if weighted else 0)
+        self.keys = np.empty(entries if hashed else 0, dtype=np.uint64)
+        self.spare = np.empty(entries if hashed else 0)
         self.unsure = np.empty((entries + rows, 3), dtype=np.int64)
         self.bad = np.empty((LISTED, 4), dtype=np.int64)
         self.size = size

@@ -33,7 +33,7 @@ class VWPass(TextPass):
 
     def parse(self, block: Block) -> Parsed:
         room, wanted = self.room, self.format
-        room.hold(block.size, entry=2, weighted=True)
+        room.hold(block.size, entry=2, hashed=True)
 
         def kernel(address: int, count: object) -> None:
             parsers.vw(

@@ -24,6 +24,8 @@ _PUBLIC = {
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
+    "read": "rosenblatt.data.readers",
+    "read_chunks": "rosenblatt.data.readers",
     "separability": "rosenblatt.prove.separability",
     "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
@@ -59,12 +61,15 @@ __all__ = [
     "infinite_coefficients",
     "max_margin",
     "offenders",
+    "read",
+    "read_chunks",
     "separability",
     "separability_table",
 ]
 
 if TYPE_CHECKING:
     from rosenblatt.data.problem import Problem
+    from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators import Perceptron
     from rosenblatt.learn.rules import Margin

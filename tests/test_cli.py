@@ -56,10 +56,10 @@ def test_not_separable_is_exit_code_1(xor_csv):
         (None, "y", "cannot read"),
         ("a,y\n1,0\n2,1\n", "z", "no column 'z'"),
         ("1,0\n2,1\n", "7", "no column 7"),
-        ("a,y\nx,0\nz,1\n", "y", "holds string"),
+        ("a,y\nx,0\nz,1\n", "y", "expected a number in column 'a', found 'x'"),
         ("a,y\n1,0\n2,0\n", "y", "two classes"),
-        ("a,y\n1,0\n,1\n", "y", "NaN"),
-        ("", "y", "cannot read"),
+        ("a,y\n1,0\n,1\n", "y", "found nothing"),
+        ("", "y", "has no rows"),
     ],
 )
 def test_errors_are_exit_code_2_with_a_reason(tmp_path, text, target, message):

@@ -21,6 +21,7 @@ made elsewhere.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,6 +126,20 @@ def byte(typing_context, buf, p):
         return builder.zext(builder.load(pointer), ir.IntType(64))
 
     return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def word(typing_context, buf, p):
+    """The four bytes from p on as one number, the first of them lowest."""
+
+    def generate(context, builder, signature, args):
+        pointer = builder.inttoptr(builder.add(args[0], args[1]), ir.IntType(32).as_pointer())
+        read = builder.load(pointer, align=1)
+        if sys.byteorder == "big":
+            read = builder.bswap(read)
+        return builder.zext(read, ir.IntType(64))
+
+    return types.uint64(types.int64, types.int64), generate
 
 
 @njit(**INLINED)
@@ -408,12 +423,7 @@ def murmur3(buf, begin, end, seed):
     h = seed & MASK32
     whole = begin + (end - begin) // 4 * 4
     for p in range(begin, whole, 4):
-        k = (
-            U(byte(buf, p))
-            | U(byte(buf, p + 1)) << U(8)
-            | U(byte(buf, p + 2)) << U(16)
-            | U(byte(buf, p + 3)) << U(24)
-        )
+        k = word(buf, p)
         h ^= scrambled(k)
         h = (h << U(13) | h >> U(19)) & MASK32
         h = (h * U(5) + U(0xE6546B64)) & MASK32
@@ -429,7 +439,7 @@ def murmur3(buf, begin, end, seed):
     return h ^ h >> U(16)
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def scrambled(k):
     k = (k * U(0xCC9E2D51)) & MASK32
     k = (k << U(15) | k >> U(17)) & MASK32
@@ -516,7 +526,10 @@ def vw_line(buf, p, mask, everything, constant, rows, unsure, count):
             name, value = p, 1.0
             place = hashed(buf, begin, name, space, everything)
             if byte(buf, p) == COLON:
-                p, lack, value, text = vw_value(buf, p + 1, unsure, count)
+                p, lack, value, text = vw_value(buf, name + 1)
+                if lack == HARD:
+                    value = looked_up(unsure, count, name + 1, p)
+                    lack = FINE if abs(value) < np.inf else RANGE
                 if lack != FINE:
                     return p, lack
                 if text:
@@ -580,11 +593,10 @@ def vw_label(buf, p, rows, row, unsure, count):
 
 
 @njit(**COMPILED)
-def vw_value(buf, p, unsure, count):
-    """(where it ends, what it lacked, the number, whether it is text) of what follows a colon."""
-    begin = p
-    p, lack, value = sure_number(buf, begin, unsure, count)
-    if ends_token(byte(buf, p)) and (lack == FINE or lack == RANGE):
+def vw_value(buf, begin):
+    """(where it ends, what it lacked or HARD, the number, whether it is text) after a colon."""
+    p, lack, value = number(buf, begin)
+    if lack != VALUE and ends_token(byte(buf, p)):
         return p, lack, value, False
     if lack != VALUE or like_a_number(buf, begin):
         return p, TEXT_VALUE, 0.0, False
@@ -624,6 +636,25 @@ def like_a_number(buf, p):
 
 
 @njit(**COMPILED)
+def sort(keys, size):
+    """By insertion, first among keys far apart [Shell 1959; the gaps are Tokuda's].
+
+    Numba's own sort takes seconds to compile.
+    """
+    gap = 1
+    while size > 64 and gap * 9 // 4 + 1 < size:
+        gap = gap * 9 // 4 + 1
+    while gap > 0:
+        for k in range(gap, size):
+            key, at = keys[k], k
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key
+        gap = gap * 4 // 9
+
+
+@njit(**COMPILED)
 def gather(rows, keys, spare, count):
     """Sort the entries of the row just read, add up repeats, and count the row."""
     row, first = count[ROWS], count[ENTRIES]
@@ -638,7 +669,7 @@ def gather(rows, keys, spare, count):
         for k in range(size):  # the place in the row breaks ties, so the sort is stable
             keys[k] = U(rows.indices[first + k]) << U(32) | U(k)
             spare[k] = rows.values[first + k]
-        keys[:size].sort()
+        sort(keys, size)
         at = first - 1
         before = -1
         for k in range(size):

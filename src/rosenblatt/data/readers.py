@@ -24,7 +24,7 @@ from rosenblatt.data.reading import (
 )
 from rosenblatt.errors import DataError, ParameterError
 
-CHUNK_BYTES = 1 << 22
+CHUNK_BYTES = 1 << 21
 THREADS = 2
 
 

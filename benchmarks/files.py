@@ -1,0 +1,216 @@
+"""Reading a LIBSVM file beside scikit-learn's reader and beside reading the bytes.
+
+    python benchmarks/files.py [--megabytes 100] [--rounds 5] [--folder DIR]
+
+Generated files (seed 0): 38 entries a row, indices up to 100,000, values written in several ways.
+Ours streams the file chunk by chunk; "kernel" is the parsing loop alone on one thread, on bytes
+that are in memory; "bytes" reads the file and does nothing. Each is the best of several rounds,
+taken in turn. scikit-learn reads a tenth of the file, because it would take long. Memory is the
+largest resident size of a fresh process that does nothing but this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import gzip
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from rosenblatt import read_chunks
+
+WRITTEN = {
+    "12345:0.123": lambda v: f"{v:.3f}",
+    "12345:1": lambda v: "1",
+    "12345:9.86899159742946E-02": lambda v: f"{v:.14E}",
+    "12345:0.09868991597429461": repr,
+}
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+
+
+def libsvm(written, megabytes, path):
+    """Rows of one block of 2,000, repeated until the file is large enough."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(2000):
+        index = np.unique(rng.integers(1, 100_000, 38)).tolist()
+        entries = zip(index, rng.random(len(index)).tolist(), strict=True)
+        rows.append(
+            f"{rng.choice([-1, 1]):+d} " + " ".join(f"{k}:{written(v)}" for k, v in entries)
+        )
+    block = ("\n".join(rows) + "\n").encode()
+    with open(path, "wb") as file:
+        for _ in range(max(1, round(megabytes * 1e6 / len(block)))):
+            file.write(block)
+    return path
+
+
+def vw(megabytes, path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(2000):
+        words = " ".join(f"word{k}:{v:.3f}" for k, v in zip(
+            rng.integers(1, 100_000, 38).tolist(), rng.random(38).tolist(), strict=True
+        ))  # fmt: skip
+        rows.append(f"{rng.choice([-1, 1])} |text {words}")
+    block = ("\n".join(rows) + "\n").encode()
+    path.write_bytes(block * max(1, round(megabytes * 1e6 / len(block))))
+    return path
+
+
+def table(megabytes, path):
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 38)).tolist()
+    rows = [",".join(f"{v:.3f}" for v in x) + f",{rng.integers(2)}" for x in X]
+    block = ("\n".join(rows) + "\n").encode()
+    path.write_bytes(block * max(1, round(megabytes * 1e6 / len(block))))
+    return path
+
+
+def stream(path, threads=2, **settings):
+    rows = 0
+    for X, _, _ in read_chunks(path, threads=threads, **settings):
+        rows += X.shape[0]
+    return rows
+
+
+def kernel(path):
+    """The parsing loop alone, block after block of bytes that are in memory."""
+    from rosenblatt.data.blocks import blocks, opened
+    from rosenblatt.data.libsvm import Libsvm
+    from rosenblatt.data.readers import CHUNK_BYTES
+
+    with opened(path) as source:
+        held = list(blocks(source, path, CHUNK_BYTES))
+    reading = Libsvm().begin()
+    reading.first(held[0])
+
+    def run():
+        for block in held:
+            reading.parse(block)
+
+    return run
+
+
+def only_bytes(path):
+    room = bytearray(1 << 22)
+    with open(path, "rb", buffering=0) as file:
+        while file.readinto(room):
+            pass
+
+
+def peer(path):
+    from sklearn.datasets import load_svmlight_file
+
+    load_svmlight_file(path)
+
+
+def best(rounds, **work):
+    """Megabytes a second of each, the best of several rounds taken in turn."""
+    seconds = dict.fromkeys(work, np.inf)
+    for _ in range(rounds):
+        for name, run in work.items():
+            began = time.perf_counter()
+            run()
+            seconds[name] = min(seconds[name], time.perf_counter() - began)
+    return seconds
+
+
+def peak_megabytes(code):
+    out = subprocess.run([sys.executable, "-c", f"{code}\n{PEAK}"], capture_output=True, check=True)
+    return int(out.stdout) / 1000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=float, default=100)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--folder", type=Path, default=None)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=args.folder) as name:
+        folder = Path(name)
+        began = time.perf_counter()
+        stream(libsvm(WRITTEN["12345:1"], 0.1, folder / "first.svm"))
+        print(f"first file of this process: {time.perf_counter() - began:.1f} s\n")
+        formats(folder, args)
+        compressed(folder, args)
+        memory(folder, args)
+
+
+def formats(folder, args):
+    print(
+        "| entries such as | ours, 2 threads | 1 thread | kernel | bytes | scikit-learn | ratio |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    for shown, written in WRITTEN.items():
+        path = libsvm(written, args.megabytes, folder / "data.svm")
+        small = libsvm(written, args.megabytes / 10, folder / "small.svm")
+        seconds = best(
+            args.rounds,
+            two=lambda path=path: stream(path, 2),
+            one=lambda path=path: stream(path, 1),
+            kernel=kernel(path),
+            bytes=lambda path=path: only_bytes(path),
+            peer=lambda small=small: peer(small),
+        )
+        size = path.stat().st_size / 1e6
+        speed = {k: size / v for k, v in seconds.items()}
+        speed["peer"] = small.stat().st_size / 1e6 / seconds["peer"]
+        cells = " | ".join(
+            f"{speed[k]:,.0f} MB/s" for k in ("two", "one", "kernel", "bytes", "peer")
+        )
+        print(f"| `{shown}` | {cells} | {speed['two'] / speed['peer']:.0f} x |", flush=True)
+    print("\n| other formats | ours, 2 threads | 1 thread |\n|---|---|---|")
+    for shown, path, settings in (
+        ("VW text, `word12345:0.123`", vw(args.megabytes, folder / "data.vw"), {}),
+        ("CSV, 38 columns of `0.123`", table(args.megabytes, folder / "data.csv"), {"target": -1}),
+    ):
+        seconds = best(
+            args.rounds,
+            two=lambda path=path, settings=settings: stream(path, 2, **settings),
+            one=lambda path=path, settings=settings: stream(path, 1, **settings),
+        )
+        size = path.stat().st_size / 1e6
+        print(
+            f"| {shown} | {size / seconds['two']:,.0f} MB/s | {size / seconds['one']:,.0f} MB/s |"
+        )
+
+
+def compressed(folder, args):
+    import pyarrow as pa
+
+    path = libsvm(WRITTEN["12345:0.123"], args.megabytes / 4, folder / "data.svm")
+    text = path.read_bytes()
+    packs = {
+        "zstd": lambda: pa.compress(text, "zstd", asbytes=True),
+        "gzip": lambda: gzip.compress(text, 6),
+        "bzip2": lambda: bz2.compress(text),
+    }
+    print("\n| compressed | size | ours, 2 threads, MB of text a second |\n|---|---|---|")
+    for name, pack in packs.items():
+        packed = folder / "packed"
+        packed.write_bytes(pack())
+        seconds = best(max(1, args.rounds // 2), ours=lambda packed=packed: stream(packed))
+        part = packed.stat().st_size / len(text)
+        print(f"| {name} | {part:.0%} | {len(text) / 1e6 / seconds['ours']:,.0f} |", flush=True)
+
+
+def memory(folder, args):
+    print("\n| resident memory at most | MB |\n|---|---|")
+    print(
+        f"| importing what reading needs | {peak_megabytes('import rosenblatt.data.libsvm'):,.0f} |"
+    )
+    for factor in (1, 10):
+        path = libsvm(WRITTEN["12345:0.123"], args.megabytes * factor, folder / "data.svm")
+        code = f"from rosenblatt import read_chunks\nfor chunk in read_chunks({str(path)!r}): pass"
+        size = path.stat().st_size / 1e6
+        print(f"| streaming a file of {size:,.0f} MB | {peak_megabytes(code):,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

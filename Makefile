@@ -59,6 +59,7 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/separability.py
+	$(BIN)/python benchmarks/files.py
 
 clean:
 	rm -rf $(VENV) $(CACHE) build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

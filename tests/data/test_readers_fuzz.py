@@ -52,6 +52,7 @@ class Cliff:
 @pytest.fixture(scope="module")
 def cliff():
     made = Cliff()
+    assert made.guarded or sys.platform != "linux"
     yield made
     made.close()
 
@@ -128,6 +129,7 @@ SEEDS = {
         b"-1.5 1:123456789012345678901234567890 7:.5\n2 3:1 3:2\n1,2 1:1\n",
         b" 3 1:1\t2:2 \n\n\n4 000000000000000000000000001:1 2:00000000000000000000000000.5\n",
         b"1 1:9007199254740993 2:9007199254740992.5 3:0.3 4:5e-324 5:1e309\n",
+        b"1 18446744073709551617:1 3:1\n-1 1:1 18446744073709551619:1\n",
     ],
     "vw": [
         b"1 |f a b:2 c:abc 12 :0.5 |g:2 a:3 7\n-1 0.5 tag| 1:2 3:4\n",
@@ -260,14 +262,15 @@ def test_halfway_between_two_doubles(cliff, value, step, zeros):
     exactly(cliff, text_.encode())
 
 
-@given(st.integers(-4, 23), st.integers(0, 10**6), st.integers(0, 9), st.integers(-1, 1))
+@given(st.integers(-4, 23), st.integers(0, 10**6), st.integers(0, 63), st.integers(-1, 1))
 def test_halfway_in_few_digits(cliff, q, k, twos, step):
     """w * 10**q of 54 bits, the last of them 1, times a power of 2, and the w beside it."""
     five = 5 ** abs(q)
     if q >= 0:
-        w = (-(-(2**53) // five) + k % max(1, 2**53 // five) | 1) * 2**twos
+        w = -(-(2**53) // five) + k % max(1, 2**53 // five) | 1
     else:
-        w = (2**53 + 2 * k + 1) * five * 2**twos
+        w = (2**53 + 2 * k + 1) * five
+    w <<= max(0, min(twos, 64 - w.bit_length()))
     exactly(cliff, f"{w + step}e{q}".encode())
 
 

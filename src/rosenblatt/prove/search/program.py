@@ -66,12 +66,12 @@ class Hinge:
 
 
 def vertex(Z: Array, total: Array, cost: Array, sums: bool = False) -> Array | None:
-    """A vertex of {c >= 0 : sum_i c_i z_i = total} of small cost; with `sums`, sum_i c_i = 1.
+    """A vertex of {c >= 0 : sum_i c_i z_i = total} of small cost; with `sums`, of mean 1.
 
-    Exactly 0 outside the basis.
+    Exactly 0 outside the basis; inside it perhaps a little less than 0.
     """
     A = np.hstack([Z, np.ones((len(Z), 1))]) if sums else Z
-    right = np.append(total, 1.0) if sums else total
+    right = np.append(total, float(len(Z))) if sums else total
     model, columns, m = _model(None), sp.csr_array(A), len(Z)
     model.addRows(len(right), right, right, 0, *_starts(len(right)), np.empty(0))
     model.addCols(
@@ -88,7 +88,7 @@ def vertex(Z: Array, total: Array, cost: Array, sums: bool = False) -> Array | N
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     basic = np.array([s == highspy.HighsBasisStatus.kBasic for s in model.getBasis().col_status])
-    return np.where(basic, np.maximum(model.getSolution().col_value, 0.0), 0.0)
+    return np.where(basic, model.getSolution().col_value, 0.0)
 
 
 def _model(seconds: float | None) -> Any:

@@ -60,15 +60,18 @@ class Proofs:
 
     def _circuit(self, face: exact.Face, Z: Array) -> tuple[Combination, int] | None:
         """Rows of a face that cancel in just one way, and their rank."""
-        found = vertex(Z, np.zeros(Z.shape[1]), np.arange(1.0, len(Z) + 1), sums=True)
-        if found is None:
-            return None
-        small = self.face([i for i, c in zip(face.at, found, strict=True) if c])
-        weights = exact.circuit(small)
-        if weights is None:
-            return None
-        self.limits.check_bits(weights)
-        return combination(small, weights), sum(1 for c in weights if c) - 1
+        cost = np.arange(1.0, len(Z) + 1)
+        for tried in (cost, cost[::-1], np.ones(len(Z))):
+            self.limits.check_time()
+            found = vertex(Z, np.zeros(Z.shape[1]), tried, sums=True)
+            if found is None:
+                continue
+            small = self.face([i for i, c in zip(face.at, found, strict=True) if c])
+            weights = exact.circuit(small)
+            if weights is not None:
+                self.limits.check_bits(weights)
+                return combination(small, weights), sum(1 for c in weights if c) - 1
+        return None
 
     def _spanning(self, face: exact.Face, Z: Array) -> Combination | None:
         """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
@@ -77,7 +80,9 @@ class Proofs:
             return None
         factors, basis = self._row_factors(face), set(face.basis)
         others = {
-            k: Fraction(float(c)) * factors[k] for k, c in enumerate(found) if c and k not in basis
+            k: Fraction(float(c)) * factors[k]
+            for k, c in enumerate(found)
+            if c > 0 and k not in basis
         }
         full = exact.completed_weights(face.rows, face.basis, face.pivots, others)
         if full is None or any(full[k] == 0 for k in basis):

@@ -16,6 +16,8 @@ from rosenblatt.data.chunks import as_rows
 from rosenblatt.errors import LabelError, RosenblattError, Undecided
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import from_json
+from rosenblatt.prove.exact import integer_rows as integer_rows_of
+from rosenblatt.prove.search.rational import decide
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- an independent decision: Fourier-Motzkin
@@ -189,6 +191,7 @@ def real(name, shared_data):
         ("agaricus", "separable"),
         ("a9a", "quasi-separable"),
         ("mnist 0 1", "separable"),
+        ("mnist 3 5", "quasi-separable"),
         ("reuters", "quasi-separable"),
         ("w8a", "quasi-separable"),
     ],
@@ -218,3 +221,89 @@ def test_every_verdict_many_times():
             assert cert.verdict == independent_verdict(X, y.tolist(), intercept)
             assert cert.verify(X, y)
             seen[cert.verdict, intercept] = seen.get((cert.verdict, intercept), 0) + 1
+
+
+def cut(X, y, ends):
+    """The rows in chunks, opened anew at each reading."""
+    edges = [0, *sorted(ends), len(y)]
+    return lambda: ((X[a:b], y[a:b]) for a, b in itertools.pairwise(edges))
+
+
+@given(
+    rows=integer_rows(max_rows=9, max_features=3, most=2),
+    intercept=st.booleans(),
+    sparse=st.booleans(),
+    ends=st.lists(st.integers(0, 9), max_size=3),
+)
+def test_chunks_get_the_verdict_of_the_whole(rows, intercept, sparse, ends):
+    X, y = points(*rows, "csr" if sparse else "dense")
+    whole = separability(X, y, fit_intercept=intercept)
+    chunks = cut(X, y, [min(e, len(y)) for e in ends])
+    cert = separability(chunks, fit_intercept=intercept)
+    assert cert.verdict == whole.verdict
+    assert cert.verify(X, y)
+    assert whole.verify(chunks)
+
+
+def test_a_memory_map(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(5000, 4))
+    X[:] = rng.standard_normal((5000, 4))
+    y = X @ [1, -2, 3, 0.5] > 0.1
+    assert separability(X, y).verdict == "separable"
+    y[np.argmax(X @ [1, -2, 3, 0.5])] ^= True
+    cert = separability(X, y)
+    assert cert.verdict == "overlapping"
+    assert cert.verify(np.asarray(X, dtype=float), y)
+
+
+SIZES = [0.0, 5e-324, 1e-310, 1e-300, 1e-9, 0.1, 1.0, 3.0, 1e16, 1e300, 1e308]
+awkward = st.builds(
+    lambda size, sign, step: sign * (np.nextafter(size, np.inf) if step and size < 1e308 else size),
+    st.sampled_from(SIZES),
+    st.sampled_from([-1.0, 1.0]),
+    st.booleans(),
+)
+
+
+@given(
+    st.integers(1, 2).flatmap(
+        lambda d: st.lists(st.lists(awkward, min_size=d, max_size=d), min_size=2, max_size=6)
+    ),
+    st.lists(st.sampled_from([-1, 1]), min_size=6, max_size=6),
+    st.booleans(),
+)
+def test_floats_of_all_sizes_side_by_side(X, y, intercept):
+    """Extreme scales and steps of one unit in the last place in one table."""
+    y = [-1, 1, *y[2:]][: len(X)]
+    exact = [[Fraction(float(v)) for v in row] for row in X]
+    cert = separability(np.array(X), y, fit_intercept=intercept)
+    assert cert.verdict == independent_verdict(exact, y, intercept)
+    assert cert.verify(np.array(X), y)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 12),
+    st.integers(1, 4),
+    st.integers(40, 60),
+    st.booleans(),
+)
+def test_a_gap_that_floats_barely_see(seed, n, d, bits, crossed):
+    """Points within 2^-bits of a hyperplane; one of them moved across it by a hair, and back."""
+    rng = np.random.default_rng(seed)
+    w = rng.integers(-3, 4, d)
+    w[0] = w[0] or 1
+    X = rng.integers(-8, 9, (n, d)).astype(float)
+    y = np.resize([-1, 1], n)
+    X[:, 0] = (2.0**-bits * y - X[:, 1:] @ w[1:]) / w[0]
+    if crossed:
+        X[1] = X[0]
+        X[1, 0] = np.nextafter(X[1, 0], -np.inf if w[0] > 0 else np.inf)
+    Z, _ = integer_rows_of(X, y, range(n), True)
+    found = decide(Z)
+    expected = "separable" if not any(found.weights) else "quasi-separable"
+    expected = expected if any(found.w) else "overlapping"
+    cert = separability(X, y)
+    assert cert.verdict == expected
+    assert cert.verify(X, y)

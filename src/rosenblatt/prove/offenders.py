@@ -155,12 +155,9 @@ def _best_placed(
             found = max_margin(X, y, fit_intercept=search.rays.intercept, max_steps=1000)
     except RosenblattError:
         return plain
-    w, b = tuple(found.w.tolist()), float(found.b)
+    w, b = tuple(found.w.tolist()), found.b
     rest = in_memory(problem, np.flatnonzero(~search.out[search.rays.ray]))
-    if (
-        not np.isfinite([*w, b]).all()
-        or (checker.signs(rest, w, b, search.rays.intercept) <= 0).any()
-    ):
+    if (checker.signs(rest, w, b, search.rays.intercept) <= 0).any():
         return plain
     return w, b
 

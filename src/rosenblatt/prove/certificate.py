@@ -83,8 +83,8 @@ class _WithProof(Certificate):
 
     def _false_proof(self, rows: Rows, on: npt.NDArray[np.bool_]) -> list[str]:
         """What is not true of the combinations, which are of rows `on` a hyperplane."""
-        said = []
-        for name, part in (("proof", self.proof), ("witness", self.witness)):
+        said, parts = [], [("proof", self.proof), ("witness", self.witness)]
+        for name, part in parts[:1] if self.witness == self.proof else parts:
             if not checker.cancels(rows, part.rows, part.weights, self.fit_intercept):
                 said.append(f"the weights of the {name} do not cancel, or are not positive")
             elif not on[list(part.rows)].all():

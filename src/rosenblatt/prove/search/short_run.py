@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.chunks import Chunked, Part
+from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
 from rosenblatt.learn.keep import State
@@ -31,36 +32,35 @@ class ShortRun:
 
 def short_run(cone: Cone, limits: Limits) -> ShortRun:
     """Pass after pass until one is clean, or there were enough."""
-    state: State | None = None
-    clean = False
+    rows, clean, left = cone.rows, False, _passes(cone)
+    first = next(iter(rows.parts()))
+    state = State.at(np.zeros(rows.n_features), np.zeros(1), first.X.dtype)
     try:
-        for _ in range(_passes(cone)):
+        while left > 0 and not clean and state.updates <= max(FEW_UPDATES, 20 * rows.n_rows):
             limits.check_time()
-            moved = 0
-            for part in cone.rows.parts():
-                state = state or State.at(np.zeros(cone.rows.n_features), np.zeros(1), part.X.dtype)
-                moved += _moved(part, cone, state)
-            clean = moved == 0
-            assert state is not None
-            if clean or state.updates > max(FEW_UPDATES, 20 * cone.rows.n_rows):
-                break
-        assert state is not None
+            if isinstance(rows, InMemory):  # some passes in one call
+                left -= PASSES
+                clean = _passed(rows.problem.X, rows.problem.y, cone, state, PASSES)
+            else:
+                left -= 1
+                passed = [_passed(p.X, p.y, cone, state, 1) for p in rows.parts()]
+                clean = all(passed)
         w, b = (state.w, state.b) if clean else state.average()
     except OverflowedError:  # the programs work on scaled columns
         return ShortRun(False, np.zeros(cone.n_columns))
     return ShortRun(clean, (np.append(w, b) if cone.intercept else w).astype(np.float64))
 
 
-def _moved(part: Part, cone: Cone, state: State) -> int:
-    """Updates of one pass over a part."""
-    X = part.X if part.X.dtype == state.w.dtype else part.X.astype(state.w.dtype)
-    problem = Problem(X, part.y.astype(np.int8), cone.rows.classes)
-    update, stop = Update(fit_intercept=cone.intercept), Stop(max_iter=1, cycle=False)
+def _passed(X: Any, y: Any, cone: Cone, state: State, passes: int) -> bool:
+    """Whether the last of at most so many passes was clean."""
+    X = X if X.dtype == state.w.dtype else X.astype(state.w.dtype)
+    problem = Problem(X, y.astype(np.int8), cone.rows.classes)
+    update, stop = Update(fit_intercept=cone.intercept), Stop(max_iter=passes, cycle=False)
     trace, *_ = train(problem, update, Schedule(), "average", stop, state)
-    return int(trace.updates.sum())
+    return bool(trace.updates[-1] == 0)
 
 
 def _passes(cone: Cone) -> int:
-    if isinstance(cone.rows, Chunked):
+    if not isinstance(cone.rows, InMemory):
         return CHUNK_PASSES
     return min(max(PASSES, cone.n_columns // 20), 1000)

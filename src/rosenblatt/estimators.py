@@ -26,7 +26,7 @@ from rosenblatt.errors import (
     ParameterError,
     RosenblattWarning,
 )
-from rosenblatt.learn.began import Began
+from rosenblatt.learn.began import Began, fingerprint
 from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
@@ -474,7 +474,13 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 f"X has {checked.shape[0]} rows, the model was trained on {self._began.n_rows}. "
                 "Give the rows and labels it was trained on."
             )
-        return Problem.labelled(checked, y, classes=self.classes_)
+        problem = Problem.labelled(checked, y, classes=self.classes_)
+        if self._began.calls == 1 and fingerprint(problem) != self._began.fingerprint:
+            raise DataError(
+                "these are not the rows and labels the model was trained on. Give those, in the "
+                "same order."
+            )
+        return problem
 
     # -------------------------------------------------------------------- plumbing
 

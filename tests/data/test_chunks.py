@@ -1,5 +1,7 @@
 """Rows read in parts: the same rows, whatever holds them; chunks must stay what they were."""
 
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rosenblatt import read, read_chunks
 from rosenblatt.data.chunks import as_rows
 from rosenblatt.errors import DataError, LabelError
 
@@ -72,3 +75,50 @@ def test_chunks_that_change_are_noticed():
     rows = as_rows(Changing())
     with pytest.raises(DataError, match="not what it was"):
         list(rows.parts())
+
+
+def test_chunks_of_frames_have_the_same_columns():
+    import pandas as pd
+
+    A, B = pd.DataFrame({"a": [0, 0], "b": [0, 1]}), pd.DataFrame({"a": [1, 2], "b": [0, 1]})
+    assert as_rows([(A, [0, 0]), (B, [1, 1])]).feature_names == ("a", "b")
+    for other in (B[["b", "a"]], B.to_numpy()):
+        with pytest.raises(DataError, match="same columns"):
+            as_rows([(A, [0, 0]), (other, [1, 1])])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[1], [np.nextafter(np.longdouble(1), 2)]]),
+        [[Decimal("0.1")], [Decimal(1)]],
+        [[Fraction(1, 3)], [1]],
+    ],
+)
+def test_numbers_that_floats_round_are_refused(X):
+    with pytest.raises(DataError, match="no float64 is"):
+        as_rows(X, [0, 1])
+
+
+def test_rationals_that_floats_hold_are_taken():
+    assert as_rows([[Fraction(1, 4)], [Decimal("0.5")]], [0, 1]).n_rows == 2
+
+
+def test_what_was_read_is_taken_as_it_is(tmp_path):
+    path = tmp_path / "few.svm"
+    path.write_text("0 1:1\n1 1:2 3:4\n")
+    assert as_rows(read(path)).n_features == 3
+    assert as_rows(read_chunks(path)).n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((([[1.0]], [0]),), "labels y are missing"),
+        (([(np.ones((2, 1)), [0, 1])], [0, 1]), "Leave y out"),
+        ((lambda: None,), "returned a NoneType"),
+    ],
+)
+def test_what_was_probably_meant(given, message):
+    with pytest.raises(DataError, match=message):
+        as_rows(*given)

@@ -249,7 +249,8 @@ def test_labels_have_names_too():
 def test_the_words_of_an_overlap():
     cert = separability(*arrays(OVERLAP))
     assert cert.explain(["u", "v"]).splitlines() == [
-        "overlapping with an offset: no hyperplane errs nowhere, unless all rows lie on it.",
+        "overlapping with an offset: every hyperplane has some row on the wrong side, unless all "
+        "rows lie on it.",
         "4 rows prove it: with positive weights they cancel exactly, and they span all 4 rows "
         "(rows 0, 1, 2, 3).",
         "To look at: a point lies in both convex hulls, (u 1/2, v 1/2): 1/2 row 0 + 1/2 row 1 of "

@@ -13,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import separability
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import LabelError, RosenblattError, Undecided
+from rosenblatt.errors import LabelError, ParameterError, RosenblattError, Undecided
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import from_json
 from rosenblatt.prove.exact import integer_rows as integer_rows_of
@@ -307,3 +307,11 @@ def test_a_gap_that_floats_barely_see(seed, n, d, bits, crossed):
     cert = separability(X, y)
     assert cert.verdict == expected
     assert cert.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_seconds": "1"}, {"max_seconds": -1}, {"max_bits": "a"}, {"fit_intercept": "no"}]
+)
+def test_wrong_parameters_are_named(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        separability([[0.0], [1.0]], [0, 1], **wrong)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.problem import Matrix, Problem, as_labels, as_matrix, encode, sorted_classes
-from rosenblatt.errors import DataError, LabelError
+from rosenblatt.errors import DataError, DataTypeError, LabelError
 
 PART = 1 << 22  # numbers looked at together
 
@@ -95,7 +97,8 @@ class Chunked(Rows):
             )
         n, d, found, sums, names = 0, None, [], [], None
         for X, y in _opened(source):
-            names = names or frame_names(X)
+            names = frame_names(X) if d is None else names
+            _check_names(X, names, n)
             A, labels = _checked(X, y, n)
             d = A.shape[1] if d is None else d
             if A.shape[1] != d:
@@ -121,6 +124,7 @@ class Chunked(Rows):
     def parts(self) -> Iterator[Part]:
         start, count = 0, 0
         for k, (X, y) in enumerate(_opened(self.source)):
+            _check_names(X, self.feature_names, start)
             A, labels = _checked(X, y, start)
             if k >= len(self.checksums) or _checksum(A, labels) != self.checksums[k]:
                 raise DataError(
@@ -165,8 +169,20 @@ def as_rows(X: Any, y: Any = None) -> Rows:
     """
     if isinstance(X, Rows):
         return X
-    if y is None and _is_chunks(X):
-        return Chunked.of(X)
+    if y is None:
+        if hasattr(X, "scanned"):  # what read_chunks gives
+            return Chunked.of(X.scanned().pairs)
+        if hasattr(X, "X") and hasattr(X, "y"):  # a table that was read
+            return as_rows(X.X, X.y)
+        if isinstance(X, Iterator) or _is_chunks(X):
+            return Chunked.of(X)
+        raise LabelError(
+            "the labels y are missing. Give one label per row, or leave y out for chunks only: a "
+            "list of pairs (X, y), or a function that returns them anew."
+        )
+    if isinstance(X, list) and _is_chunks(X) and getattr(X[0][0], "ndim", 1) == 2:
+        raise DataError("X is a list of chunks (X, y), which bring their labels. Leave y out.")
+    _check_kept_by_floats(X)
     problem = Problem.of(X, y)
     return InMemory(
         n_rows=problem.n_rows,
@@ -181,14 +197,64 @@ def two_classes(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The classes, if there are two."""
     if len(classes) != 2:
         raise LabelError(
-            f"separability is a question about two classes, got {len(classes)}: "
+            f"this is a question about two classes, got {len(classes)}: "
             f"{classes[:5].tolist()}. Pick two, or one against the rest."
         )
     return classes
 
 
+def _check_names(X: Any, names: tuple[str, ...] | None, start: int) -> None:
+    found = frame_names(X)
+    if found != names:
+        raise DataError(
+            f"the chunk that starts at row {start} has the columns {_few(found)}, those before it "
+            f"{_few(names)}. Give chunks with the same columns in the same order."
+        )
+
+
+def _few(names: tuple[str, ...] | None) -> str:
+    return "without names" if names is None else str(list(names[:10]))
+
+
+def _check_kept_by_floats(X: Any) -> None:
+    """An answer about exact numbers must not be about rounded ones."""
+    if sp.issparse(X):
+        columns = [X.data]
+    elif frame_names(X) is not None:
+        kinds = [str(t) for t in X.dtypes]
+        columns = [
+            np.asarray(X[c]) for c, k in zip(X.columns, kinds, strict=True) if k[0] in "oODd"
+        ]
+    else:
+        columns = [X if isinstance(X, np.ndarray) else _as_array(X)]
+    for values in columns:
+        if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+            rounded = values[values.astype(np.float64) != values]
+            lost = [repr(v) for v in rounded.flat[:1]]
+        elif values.dtype.kind == "O":
+            exact = (v for v in values.flat if isinstance(v, (Fraction, Decimal)))
+            lost = [repr(v) for v in exact if v != v or Fraction(float(v)) != Fraction(v)][:1]
+        else:
+            continue
+        if lost:
+            raise DataError(
+                f"X holds {lost[0]}, which no float64 is, and the answer is about exact numbers. "
+                "Multiply to integers, or convert to float yourself if the rounding is meant."
+            )
+
+
+def _as_array(X: Any) -> npt.NDArray[Any]:
+    """Nested lists as they are; what cannot be an array is the validator's to refuse."""
+    try:
+        return np.asarray(X)
+    except (ValueError, TypeError):
+        return np.empty(0)
+
+
 def frame_names(X: Any) -> tuple[str, ...] | None:
     """The names of the columns of a pandas or polars frame."""
+    if type(X).__name__ == "LazyFrame":
+        raise DataTypeError("X is a LazyFrame, which holds no numbers yet. Call .collect() first.")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return tuple(str(c) for c in X.columns)
     return None
@@ -206,7 +272,13 @@ def _is_chunks(X: Any) -> bool:
 
 def _opened(source: Any) -> Iterator[tuple[Any, Any]]:
     """(X, y) of every chunk that has rows."""
-    for k, chunk in enumerate(source() if callable(source) else source):
+    chunks = source() if callable(source) else source
+    if not isinstance(chunks, Iterable):
+        raise DataError(
+            f"the function that opens the chunks returned a {type(chunks).__name__}. Return "
+            "something that yields pairs (X, y)."
+        )
+    for k, chunk in enumerate(chunks):
         if not isinstance(chunk, (tuple, list)) or len(chunk) != 2:
             raise DataError(
                 f"chunk {k} is a {type(chunk).__name__}, not a pair (X, y). Give pairs of rows and "

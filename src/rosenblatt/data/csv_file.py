@@ -111,12 +111,16 @@ class CsvPass:
             if name in names[:k]:
                 raise DataError(
                     f"columns {names.index(name)} and {k} of {self.path} are both called {name!r}. "
-                    "Give every column its own name, or pass header=False."
+                    "Give every column its own name, or say that there is no header."
                 )
         if target in names:
             return names.index(target)
         if not numbered:
-            raise DataError(f"{self.path} has no column {target!r}; it has {names[:20]}.")
+            hint = " It seems to be separated by semicolons; commas or tabs are read."
+            raise DataError(
+                f"{self.path} has no column {target!r}; it has {names[:20]}."
+                f"{hint if len(names) == 1 and ';' in names[0] else ''}"
+            )
         if not -len(names) <= int(target) < len(names):
             raise DataError(
                 f"{self.path} has {len(names)} columns, so there is no column {target}."

@@ -96,6 +96,8 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
     """
     if sp.issparse(X):
         return _as_csr(X, name)
+    if type(X).__name__ == "LazyFrame":
+        raise DataTypeError(f"{name} is a LazyFrame, which holds no numbers yet. Call .collect().")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return _from_frame(X, name)
     A = _as_numbers(X, name)

@@ -117,8 +117,8 @@ class FileChunks:
         bad = part.moved(lines)
         if self.on_error == "raise":
             raise DataError(
-                f"{self.path}, {bad[0]}. Mend the file, or pass on_error='skip' to leave such "
-                "lines out."
+                f"{self.path}, {bad[0]}. Mend the file, or in Python pass on_error='skip' to "
+                "leave such lines out."
             )
         first = (self.skipped.first + bad)[:LISTED]
         self.skipped = Skipped(self.skipped.count + part.n_bad, first)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.keep import State
@@ -32,6 +34,8 @@ class Began:
         "none": every row counts 1. "visits": whole numbers of visits. "other".
     n_rows : int
         Rows of the first call, those held out counted.
+    fingerprint : int
+        Of its labels and some of its rows: enough to notice that other data are given later.
     calls : int
         1, or the number of `partial_fit` calls that led here, an earlier `fit` counted.
     """
@@ -48,6 +52,7 @@ class Began:
     shuffle: str
     weights: str
     n_rows: int
+    fingerprint: int
     calls: int = 1
 
     @classmethod
@@ -70,11 +75,20 @@ class Began:
             shuffle=options.schedule(0).kind,
             weights=_kind((problem.sample_weight, class_weight), repeat),
             n_rows=problem.n_rows,
+            fingerprint=fingerprint(problem),
         )
 
     def again(self) -> Began:
         """After one more call."""
         return replace(self, calls=self.calls + 1)
+
+
+def fingerprint(problem: Problem) -> int:
+    """A checksum of the labels and of about a thousand rows, spread over all; not a proof."""
+    some = problem.X[:: max(1, problem.n_rows // 1000)]
+    values = some.data if sp.issparse(some) else some
+    total = zlib.crc32(np.ascontiguousarray(problem.y).data.cast("B"))
+    return zlib.crc32(np.ascontiguousarray(values, dtype=np.float64).data.cast("B"), total)
 
 
 def _kind(weights: tuple[Array | None, ...], repeat: bool) -> str:

@@ -159,7 +159,7 @@ class Separable(_WithHyperplane):
             (
                 "margin",
                 f"Its margin is {self.margin:.6g}; no hyperplane has more than "
-                f"{self.margin_bound:.6g}.",
+                f"{self.margin_bound:.6g} (max_margin finds the largest).",
             ),
             self._weights(names),
         ]
@@ -191,8 +191,8 @@ class Overlapping(_WithProof):
         return [
             (
                 "verdict",
-                f"overlapping {self._where}: no hyperplane errs nowhere, unless all rows lie on "
-                "it.",
+                f"overlapping {self._where}: every hyperplane has some row on the wrong side, "
+                "unless all rows lie on it.",
             ),
             (
                 "proof",

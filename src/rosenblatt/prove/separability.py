@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.chunks import Rows, as_rows
-from rosenblatt.errors import Undecided
+from rosenblatt.errors import ParameterError, Undecided
 from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import (
@@ -77,6 +77,8 @@ def separability(
     >>> bool(cert.verify([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]))
     True
     """
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ParameterError(f"fit_intercept must be True or False, got {fit_intercept!r}.")
     limits = Limits.starting_now(max_seconds, max_bits)
     return _Search(as_rows(X, y), bool(fit_intercept), limits).decide()
 

@@ -22,7 +22,8 @@ from flint import fmpz
 from rosenblatt.errors import DataError
 
 FORMAT = "rosenblatt-certificate-2"
-LONGEST = 1_000_000  # digits of a number
+LONGEST = 100_000  # digits of a number
+LONGEST_TEXT = 10_000  # characters of a label or a name
 LONGEST_DENOMINATORS = 100_000  # digits of all different denominators together
 RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
 DENOMINATOR = re.compile(r'/([1-9][0-9]*)"')
@@ -164,6 +165,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _name(value: Any) -> str:
+    if len(_text(value)) > LONGEST_TEXT:
+        raise ValueError(f"a label or name has more than {LONGEST_TEXT} characters")
+    return str(value)
+
+
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"{value!r:.40} is not a list")
@@ -200,15 +207,15 @@ _SINGLE: dict[str, Callable[[Any], Any]] = {
     "n_features": _whole_number,
     "n_split": _whole_number,
     "data": _text,
-    "positive": _text,
-    "negative": _text,
+    "positive": _name,
+    "negative": _name,
     "b": _number,
     "margin": _float64,
     "margin_bound": _float64,
 }
 _LISTS: dict[str, Callable[[Any], Any]] = {
     "w": _number,
-    "feature_names": _text,
+    "feature_names": _name,
     "witness_signs": _whole_number,
     "first_split": _whole_number,
     "point": lambda v: rational(_text(v)),

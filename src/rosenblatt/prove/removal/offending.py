@@ -148,9 +148,11 @@ class Offenders:
             f"{_listed(self.rows)}."
         )
         sets = _count(len(self.witnesses), "cancelling set", "cancelling sets")
-        how = "of which no fewer rows meet all" if self.by_search else "each must lose a row"
+        how = "fewer rows cannot meet all of them" if self.by_search else "each must lose a row"
         proof = f"{sets} {'proves' if len(self.witnesses) == 1 else 'prove'} it; {how}"
-        if self.minimum:
+        if not low:
+            second = "No proof that any must go was found in time."
+        elif self.minimum:
             second = f"Fewer are not enough ({proof}): this is a smallest such set."
         else:
             second = (

@@ -6,10 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from rosenblatt.errors import Undecided
+from rosenblatt.errors import ParameterError, Undecided
 
 
 @dataclass
@@ -23,6 +25,10 @@ class Limits:
 
     @classmethod
     def starting_now(cls, max_seconds: float | None, max_bits: int | None) -> Limits:
+        if max_seconds is not None and not (_is_real(max_seconds) and max_seconds >= 0):
+            raise ParameterError(f"max_seconds must be a number >= 0 or None, got {max_seconds!r}.")
+        if max_bits is not None and not (_is_real(max_bits) and max_bits >= 1):
+            raise ParameterError(f"max_bits must be a number >= 1 or None, got {max_bits!r}.")
         end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
         return cls(end, max_seconds, max_bits)
 
@@ -45,3 +51,7 @@ class Limits:
                 f"a proof needs rationals of {bits} bits, more than max_bits={self.max_bits}: "
                 f"stopped {self.stage}."
             )
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

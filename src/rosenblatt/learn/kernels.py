@@ -23,6 +23,9 @@ from numba.extending import intrinsic, overload
 
 FAST = {"reassoc", "contract", "nsz"}  # vectorised sums; never flags that assume finite values
 CONTRACT = {"contract"}
+# Kernels borrow their arrays: without this, every call counts references to each of them
+# with atomic instructions, which costs more than an update. Not where arrays are made.
+BORROWED: Any = {"_nrt": False}
 
 # What a score of exactly 0 is: see docs/conventions.md.
 TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
@@ -39,6 +42,9 @@ VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS, PASS, BEST_PASS = 0, 1, 2, 3
 NEAR, FAR, LINES = 6, 12, 16
 # Slots of Stop.counters.
 UPDATES, STALLED, POWER, LENGTH, UPDATES_AT_SAVE = 0, 1, 2, 3, 4
+# Slots of Gram.state: rows closer to the bar than LOW are computed, see `follow`.
+LOW, WEIGHTS, ALARMS, ALL_ALARMS = 0, 1, 2, 3
+U = 2.0**-53
 
 
 class Dense(NamedTuple):
@@ -125,6 +131,19 @@ class Tape(NamedTuple):
     norm: Any
 
 
+class Gram(NamedTuple):
+    """Margins kept up to date instead of computed: see `follow`. All empty: not in use.
+
+    G[j, i] = y_i (x_i.x_j + 1) / R_i, without the 1 where there is no offset; R_i an upper
+    bound on ||(x_i, 1)||; q[i] = (margin of row i - bar) / R_i up to an error of `state`.
+    """
+
+    G: Any
+    R: Any
+    q: Any
+    state: Any
+
+
 class Run(NamedTuple):
     """Everything a pass reads and writes."""
 
@@ -137,6 +156,7 @@ class Run(NamedTuple):
     stop: Stop
     tape: Tape
     tally: Any
+    gram: Gram
 
 
 class Online(NamedTuple):
@@ -200,7 +220,7 @@ class Direct(NamedTuple):
 def compiled(**options):
     """A function that only other kernels call: no Python wrapper to compile."""
     options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
-    return njit(**options)
+    return njit(**options | BORROWED)
 
 
 def entry_point(function):
@@ -222,7 +242,7 @@ def dot(rows, i, w):
     """w . x_i, summed in float64 whatever the data."""
 
 
-@overload(dot, jit_options={"fastmath": FAST})
+@overload(dot, jit_options={"fastmath": FAST} | BORROWED)
 def _dot(rows, i, w):
     if _is(rows, Dense):
 
@@ -248,7 +268,7 @@ def add(rows, i, c, w):
     """w += c x_i, each entry rounded once to the type of w."""
 
 
-@overload(add, jit_options={"fastmath": CONTRACT})
+@overload(add, jit_options={"fastmath": CONTRACT} | BORROWED)
 def _add(rows, i, c, w):
     if _is(rows, Dense):
 
@@ -270,7 +290,7 @@ def square(rows, i, d):
     """||x_i||^2."""
 
 
-@overload(square, jit_options={"fastmath": FAST})
+@overload(square, jit_options={"fastmath": FAST} | BORROWED)
 def _square(rows, i, d):
     if _is(rows, Dense):
 
@@ -311,7 +331,7 @@ def ahead(rows, index, t):
     """Fetch what the visits soon after t will need, when rows are not visited in order."""
 
 
-@overload(ahead)
+@overload(ahead, jit_options=BORROWED)
 def _ahead(rows, index, t):
     if _is(rows, Dense):
 
@@ -343,7 +363,7 @@ def entries(rows, i, d):
     """The range of positions at which row i holds values."""
 
 
-@overload(entries)
+@overload(entries, jit_options=BORROWED)
 def _entries(rows, i, d):
     if _is(rows, Dense):
         return lambda rows, i, d: (0, d)
@@ -354,7 +374,7 @@ def entry(rows, i, k):
     """(column, value) at position k of row i."""
 
 
-@overload(entry)
+@overload(entry, jit_options=BORROWED)
 def _entry(rows, i, k):
     if _is(rows, Dense):
         return lambda rows, i, k: (k, np.float64(rows.X[i, k]))
@@ -390,6 +410,12 @@ def push(rule, z, y):
 
 
 @compiled(fastmath=FAST)
+def margin(rows, i, y, w, b):
+    """y_i (w.x_i + b). One function, so that all callers get the same bits."""
+    return y[i] * (dot(rows, i, w) + b)
+
+
+@compiled(fastmath=FAST)
 def scan(rows, y, w, b, index, t, bar):
     """The first visit from t on whose margin is not clearly above `bar`, and that margin."""
     z = 0.0
@@ -398,9 +424,91 @@ def scan(rows, y, w, b, index, t, bar):
         if index.size:
             i = index[t]
             ahead(rows, index, t)
-        z = y[i] * (dot(rows, i, w) + b)
+        z = margin(rows, i, y, w, b)
         if not (bar < z and z < np.inf):
             break
+        t += 1
+    return t, z
+
+
+# Margins that are kept, not computed. With q_i = (y_i (w.x_i + b) - bar) / R_i, an update
+# w += c x_j, b += c is q += c G[j]: n additions instead of n dot products. What is kept is
+# not what `margin` would give, so it only says who is certainly above the bar; everybody
+# else is computed by `margin`, and the updates are those of the plain loop to the last bit.
+#
+# Let W >= ||(w, b)||, u = 2^-53, v the unit of the type of w (2^-53 or 2^-24), and
+# |q_i - exact| <= E for all i. Since |x_i.a| <= R_i ||a||,
+#   computing:  E = (d + 8) u (W + bar)
+#   an update:  W += |c| R_j,  E += 4 v (W + bar + E + |c| R_j) + (d + 8) u |c| R_j
+# (v each for rounding the weights, c x_j, q and c G; G's own error in the last term), and
+# `margin` errs by less than (d + 8) u W R_i. So q_i > E + (d + 8) u W is above the bar.
+# LOW is at least that; 2.1 and 4.1 for 2 and 4, and 1e-40, cover the rounding of LOW
+# itself and underflow.
+
+
+@compiled()
+def refresh(rows, y, w, b, bar, gram):
+    """Compute all margins anew."""
+    norm = np.float64(b) ** 2
+    for j in range(w.size):
+        norm += np.float64(w[j]) ** 2
+    for i in range(y.size):
+        gram.q[i] = (margin(rows, i, y, w, b) - bar) / gram.R[i]
+    W = (1.0 + 1e-6) * np.sqrt(norm) + 1e-150
+    gram.state[WEIGHTS] = W
+    gram.state[ALARMS] = 0.0
+    # no sum overflows below 1e140
+    gram.state[LOW] = 2.1 * (w.size + 8) * U * (W + bar) if W < 1e140 else np.inf
+
+
+@compiled(forceinline=True, fastmath=CONTRACT)
+def follow(gram, j, c, d, bar, unit):
+    """Row j was added c times: what that does to all margins, and to what is known of them."""
+    q, G, state = gram.q, gram.G, gram.state
+    for i in range(q.size):
+        q[np.uint64(i)] += c * G[np.uint64(j), np.uint64(i)]
+    moved = abs(c) * gram.R[j]
+    W = (1.0 + 1e-15 + 4.0 * unit) * (state[WEIGHTS] + moved)
+    state[WEIGHTS] = W
+    low = state[LOW]
+    low += 4.1 * unit * (W + bar + low + moved) + (d + 8) * (2.1 * U * moved + 1e-40)
+    state[LOW] = low if W < 1e140 else np.inf
+
+
+@compiled(forceinline=True)
+def first_low(q, t, low):
+    """The first position from t on at which q is not above `low`, or the length of q."""
+    n = q.size
+    while t < n:
+        stop = min(t + 32, n)
+        first = n
+        for k in range(t, stop):
+            first = min(first, n if q[np.uint64(k)] > low else k)
+        if first < n:
+            return first
+        t = stop
+    return n
+
+
+@compiled(forceinline=True)
+def find(rows, y, w, b, index, t, bar, gram):
+    """What `scan` finds, computing only the margins that are not known to be above `bar`."""
+    if gram.state[ALARMS] >= y.size:
+        refresh(rows, y, w, b, bar, gram)
+    q, low, z = gram.q, gram.state[LOW], 0.0
+    while t < y.size:
+        if index.size:
+            while t < y.size and q[np.uint64(index[np.uint64(t)])] > low:
+                t += 1
+        else:
+            t = first_low(q, t, low)
+        if t == y.size:
+            break
+        z = margin(rows, index[t] if index.size else t, y, w, b)
+        if not (bar < z and z < np.inf):
+            break
+        gram.state[ALARMS] += 1.0
+        gram.state[ALL_ALARMS] += 1.0
         t += 1
     return t, z
 
@@ -490,6 +598,14 @@ def copy_into(there, here):
         there[j] = here[j]
 
 
+@compiled(fastmath=FAST)
+def squares(values):
+    s = 0.0
+    for j in range(values.size):
+        s += np.float64(values[j]) ** 2
+    return s
+
+
 @compiled()
 def all_finite(values):
     for j in range(values.size):
@@ -505,7 +621,7 @@ def errors(run, rule, limit):
     """The weight of the rows that prediction gets wrong, given up on at `limit`."""
 
 
-@overload(errors)
+@overload(errors, jit_options=BORROWED)
 def _errors(run, rule, limit):
     if _is(rule, Direct):
 
@@ -576,7 +692,7 @@ def one_pass(run, rule, p):
     """One pass; writes entry p of the tape and returns RUNNING, FULL or OVERFLOW."""
 
 
-@overload(one_pass)
+@overload(one_pass, jit_options=BORROWED)
 def _online(run, rule, p):
     if not _is(rule, Online):
         return None
@@ -590,10 +706,15 @@ def _online(run, rule, p):
         u, ub = run.keeper.u, run.keeper.ub
         averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
         bar = np.inf if rule.repeat else rule.tau
+        gram, kept = run.gram, run.gram.q.size > 0
+        unit = np.finfo(w.dtype).eps / 2.0
         t = 0
         while True:
             start = t
-            t, z = scan(rows, y, w, b[0], index, t, bar)
+            if kept:
+                t, z = find(rows, y, w, b[0], index, t, bar, gram)
+            else:
+                t, z = scan(rows, y, w, b[0], index, t, bar)
             stats[VISITS] += t - start
             stats[RUN] += t - start
             if t == y.size:
@@ -664,6 +785,8 @@ def _online(run, rule, p):
                         ub[0] += c * stats[VISITS]
                 if tally.size:
                     tally[i] += step * k
+                if kept:
+                    follow(gram, i, c, w.size, bar, unit)
                 if logged:
                     note(run, i, c, 1.0)
                 counters[UPDATES] += 1
@@ -730,7 +853,7 @@ def catch_up_all(rule, v, u, averaged, m):
         rule.last[j] = 0
 
 
-@overload(one_pass)
+@overload(one_pass, jit_options=BORROWED)
 def _penalised(run, rule, p):
     if not _is(rule, Penalised):
         return None
@@ -916,7 +1039,7 @@ def rival(rows, i, y, w, b):
     return own - best, r
 
 
-@overload(one_pass)
+@overload(one_pass, jit_options=BORROWED)
 def _direct(run, rule, p):
     if not _is(rule, Direct):
         return None
@@ -1005,7 +1128,7 @@ def nothing_left(run, rule):
     """Would a pass in order over every row move nothing?"""
 
 
-@overload(nothing_left)
+@overload(nothing_left, jit_options=BORROWED)
 def _nothing_left(run, rule):
     if _is(rule, Direct):
 
@@ -1068,11 +1191,10 @@ def passes(run, rule, n):
         if run.order.kind != IN_ORDER:
             arrange(run.order)
         code = one_pass(run, rule, p)
-        norm = 0.0
-        for j in range(model.flat.size):
-            norm += np.float64(model.flat[j]) ** 2
+        norm = squares(model.flat)
         tape.norm[p] = np.sqrt(norm)
-        if code == OVERFLOW or not (all_finite(model.flat) and all_finite(model.b)):
+        finite = np.isfinite(norm) or all_finite(model.flat)
+        if code == OVERFLOW or not (finite and all_finite(model.b)):
             return p + 1, OVERFLOW
         if run.keeper.kind == POCKET:
             ratchet(run, rule)

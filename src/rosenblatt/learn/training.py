@@ -27,6 +27,7 @@ from rosenblatt.learn.keep import (
 )
 from rosenblatt.learn.rules import Margin, Update
 from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.shortcuts import Choice, no_gram
 from rosenblatt.learn.trace import Cycle, Record, StopReason, Trace
 
 Array = npt.NDArray[Any]
@@ -205,6 +206,8 @@ class _Run:
             and self.update.constant_eta
         )
         flat = state.w.reshape(-1)
+        single = self.update.mode == "online" and self.update.penalty is None and not self.direct
+        self.choice = Choice(problem, y, self.update.fit_intercept, single and not repeated)
         return kernels.Run(
             rows,
             kernels.Target(y, weight),
@@ -226,6 +229,7 @@ class _Run:
             ),
             self._tape(0),
             np.empty(0),
+            self.choice.gram,
         )
 
     def _limit(self) -> int:
@@ -294,6 +298,7 @@ class _Run:
         elif elapsed > SECONDS_PER_CALL:
             self.per_call = max(1, self.per_call // 2)
         self._remember()
+        self.run = self.run._replace(gram=self.choice.after(tape.updates[:done]))
         return int(code)
 
     def _remember(self) -> None:
@@ -386,6 +391,7 @@ class _Run:
                 counters=counters.copy(),
             ),
             tape=self._tape(length),
+            gram=no_gram(),
             tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
         )
         kernels.passes(run, self._rule(length), length)

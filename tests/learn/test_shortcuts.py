@@ -1,0 +1,188 @@
+"""Shortcuts: the same updates to the last bit, found at less cost."""
+
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import Perceptron
+from rosenblatt.errors import OverflowedError
+from rosenblatt.learn import kernels, reference, shortcuts, training
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.rules import Margin, Rosenblatt, Update
+from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.training import Stop, train
+from tests.learn.test_against_reference import KINDS, PASSES, same
+from tests.strategies import TIES, integer_rows, problem
+
+ALWAYS = {"UPDATES_PER_ENTRY": np.inf, "ALARMS_PER_VISIT": np.inf, "BLAS": np.inf}
+NEVER = {"MOST_ROWS": 0}
+
+
+def using(**constants):
+    return patch.multiple(shortcuts, **constants)
+
+
+@given(
+    rows=integer_rows(),
+    tie=st.sampled_from(TIES),
+    schedule=st.sampled_from(list(PASSES)),
+    seed=st.integers(0, 2**31 - 1),
+    kind=st.sampled_from(KINDS),
+    eta=st.sampled_from([0.25, 1.0, 4.0]),
+    intercept=st.booleans(),
+    margin=st.sampled_from([None, 0.0, 2.0]),
+    max_updates=st.sampled_from([None, 20]),
+    keep=st.sampled_from(["last", "average", "pocket"]),
+)
+def test_kept_margins_find_what_the_reference_finds(
+    rows, tie, schedule, seed, kind, eta, intercept, margin, max_updates, keep
+):
+    X, y = rows
+    run = reference.train(
+        X, y, w=[0] * len(X[0]), b=0, eta=eta, tie=tie, tau=margin, intercept=intercept,
+        passes=PASSES[schedule](len(X), seed), with_replacement=schedule == "sample",
+        max_iter=12, max_updates=max_updates or np.inf,
+    )  # fmt: skip
+    rule = Rosenblatt() if margin is None else Margin(margin)
+    update = Update(rule=rule, tie=tie, eta0=eta, fit_intercept=intercept)
+    state = State.at([0] * len(X[0]), [0], kind[1])
+    stop = Stop(max_iter=12, max_updates=max_updates)
+    with using(**ALWAYS):
+        order = Schedule(schedule, seed)
+        trace, w, b = train(problem(X, y, *kind), update, order, keep, stop, state)
+    assert trace.stop_reason == run.stop_reason
+    assert trace.mistakes[: len(run.mistakes)].tolist() == run.mistakes
+    same((state.w, state.b), run.weights)
+    if keep == "average" and run.visits:
+        mean = reference.average(run)
+        same((w, b), ([kind[1](v) for v in mean[0]], kind[1](mean[1])))
+    if keep == "pocket":
+        same((w, b), reference.pocket(X, y, run))
+
+
+def close_calls(seed, n, d, dtype, spread):
+    """Rows of very different lengths, some twice, some mirrored, some a hair apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * np.exp(spread * rng.standard_normal((n, 1)))
+    X[1] = X[0] * (1 + 1e-15)
+    X[2] = -X[0]
+    X[3] = X[0]
+    y = np.where(rng.random(n) < 0.5, -1, 1)
+    y[:2] = -1, 1
+    return X.astype(dtype), y
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(4, 40),
+    d=st.integers(1, 40),
+    kind=st.sampled_from(KINDS),
+    spread=st.sampled_from([0.0, 1.0, 6.0]),
+    schedule=st.sampled_from(list(PASSES)),
+    eta=st.sampled_from([1e-3, 0.1, 1.0, 1e5]),
+    tau=st.sampled_from([None, 0.3]),
+    weighted=st.booleans(),
+)
+def test_the_same_bits_as_the_plain_loop(seed, n, d, kind, spread, schedule, eta, tau, weighted):
+    X, y = close_calls(seed, n, d, kind[1], spread)
+    weight = np.random.default_rng(seed).choice([0.0, 0.3, 1.0, 2.5], n) if weighted else None
+    if weighted:
+        weight[0] = 1.0
+    rule = Rosenblatt() if tau is None else Margin(tau)
+    runs = []
+    for constants in (ALWAYS, NEVER):
+        state = State.at(np.zeros(d), [0], kind[1])
+        with using(**constants):
+            trace, w, b = train(
+                problem(X, y, *kind, weight=weight), Update(rule=rule, eta0=eta),
+                Schedule(schedule, seed % 2**31), "average", Stop(max_iter=40, tol=1e-9), state,
+            )  # fmt: skip
+        parts = (w, b, state.w, state.b, trace.mistakes, trace.loss, trace.norms)
+        runs.append([np.asarray(p).tobytes() for p in parts] + [state.visits, trace.stop_reason])
+    assert runs[0] == runs[1]
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    spread=st.sampled_from([0.0, 2.0]),
+    intercept=st.booleans(),
+    tau=st.sampled_from([0.0, 0.7]),
+)
+def test_the_bound_on_kept_margins_holds(seed, kind, spread, intercept, tau):
+    """|q_i - exact| <= low, in fractions, after many updates."""
+    X, y = close_calls(seed, 12, 5, kind[1], spread)
+    state = State.at(np.zeros(5), [0], kind[1])
+    runs = []
+
+    class Spy(training._Run):
+        def __init__(self, *args):
+            super().__init__(*args)
+            runs.append(self)
+
+    with using(**ALWAYS), patch.object(training, "_Run", Spy):
+        rule = Margin(tau) if tau else Rosenblatt()
+        update = Update(rule=rule, eta0=0.3, fit_intercept=intercept)
+        train(problem(X, y, *kind), update, Schedule(), "last", Stop(max_iter=30), state)
+    kept = runs[0].choice.gram
+    low = Fraction(float(kept.state[kernels.LOW]))
+    w = [Fraction(float(v)) for v in state.w]
+    for i, x in enumerate(X):
+        score = sum(a * Fraction(float(v)) for a, v in zip(w, x, strict=True))
+        exact = int(y[i]) * (score + Fraction(float(state.b[0]))) - Fraction(tau)
+        if np.isfinite(kept.state[kernels.ALARMS]):
+            assert abs(Fraction(float(kept.q[i])) - exact / Fraction(float(kept.R[i]))) <= low
+
+
+@pytest.mark.parametrize("constants", [ALWAYS, NEVER])
+def test_overflow_is_seen(constants):
+    X = np.array([[1e200], [-1e200], [1.0]])
+    state = State.at([0], [0], np.float64)
+    with using(**constants), pytest.raises(OverflowedError, match="epoch #"):
+        train(
+            problem(X, [-1, 1, 1]), Update(eta0=1e150), Schedule(), "last", Stop(max_iter=50), state
+        )
+
+
+def choice(n, d, possible=True):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    p = problem(X, np.where(np.arange(n) % 2, -1, 1))
+    return shortcuts.Choice(p, p.y, True, possible)
+
+
+def test_on_when_it_pays_and_off_when_not():
+    few, many = np.full(100, 3), np.full(100, 40)
+    assert choice(100, 60).after(few).q.size == 100
+    assert choice(100, 60).after(few[:5]).q.size == 0  # too early
+    assert choice(100, 60).after(many).q.size == 0
+    assert choice(100, 60, possible=False).after(few).q.size == 0
+    on = choice(100, 60)
+    on.after(few)
+    assert on.after(few).q.size == 100
+    assert on.after(many).q.size == 0
+    assert on.after(few).q.size == 0  # it had its chance
+    on = choice(100, 60)
+    on.after(few).state[kernels.ALL_ALARMS] = 100 * 100
+    assert on.after(few).q.size == 0
+
+
+def test_numbers_too_large_to_bound_are_left_to_the_plain_loop():
+    assert shortcuts.gram(np.array([[1e150], [1.0]]), np.array([1, -1]), True).q.size == 0
+
+
+def test_sonar(shared_data):
+    """A thin margin, thousands of passes: the shortcut is taken, and changes nothing."""
+    lines = (shared_data / "sonar" / "sonar.all-data").read_text().split()
+    X = np.array([line.split(",")[:-1] for line in lines], dtype=float)
+    y = np.array([line[-1] for line in lines])
+    runs = []
+    for constants in ({"BLAS": 8}, NEVER):
+        with using(**constants):
+            clf = Perceptron(max_iter=4000, tol=None, shuffle=False).fit(X, y)
+        runs.append((clf.coef_.tobytes(), clf.intercept_.tobytes(), clf.n_mistakes_))
+    assert runs[0] == runs[1]

@@ -70,11 +70,15 @@ class Target(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The weights: w (d,) and b (1,), or (K, d) and (K,); `flat` is a view of w."""
+    """The weights: w (d,) and b (1,), or (K, d) and (K,); `flat` is a view of w.
+
+    wide: w in float64, which `Online` scores with: w itself, or a copy that `widen` keeps.
+    """
 
     w: Any
     b: Any
     flat: Any
+    wide: Any
 
 
 class Order(NamedTuple):
@@ -244,17 +248,17 @@ def dot(rows, i, w):
 
 @overload(dot, jit_options={"fastmath": FAST} | BORROWED)
 def _dot(rows, i, w):
+    # unsigned indices spare numba's test for negative ones
     if _is(rows, Dense):
 
         def dense(rows, i, w):
             s = 0.0
             for j in range(w.size):
-                s += np.float64(rows.X[i, j]) * np.float64(w[j])
+                s += np.float64(rows.X[np.uint64(i), np.uint64(j)]) * np.float64(w[np.uint64(j)])
             return s
 
         return dense
 
-    # unsigned indices spare numba's test for negative ones
     def sparse(rows, i, w):
         s = 0.0
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
@@ -274,7 +278,8 @@ def _add(rows, i, c, w):
 
         def dense(rows, i, c, w):
             for j in range(w.size):
-                w[j] = np.float64(w[j]) + c * np.float64(rows.X[i, j])
+                k = np.uint64(j)
+                w[k] = np.float64(w[k]) + c * np.float64(rows.X[np.uint64(i), k])
 
         return dense
 
@@ -282,6 +287,30 @@ def _add(rows, i, c, w):
         for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             j = np.uint64(rows.indices[k])
             w[j] = np.float64(w[j]) + c * np.float64(rows.data[k])
+
+    return sparse
+
+
+def widen(rows, i, w, wide):
+    """Row i was added to w: copy what changed into `wide`, where that is not w itself."""
+
+
+@overload(widen, jit_options=BORROWED)
+def _widen(rows, i, w, wide):
+    if w.dtype == wide.dtype:
+        return lambda rows, i, w, wide: None
+    if _is(rows, Dense):
+
+        def dense(rows, i, w, wide):
+            for j in range(w.size):
+                wide[np.uint64(j)] = w[np.uint64(j)]
+
+        return dense
+
+    def sparse(rows, i, w, wide):
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            j = np.uint64(rows.indices[k])
+            wide[j] = w[j]
 
     return sparse
 
@@ -412,7 +441,7 @@ def push(rule, z, y):
 @compiled(fastmath=FAST)
 def margin(rows, i, y, w, b):
     """y_i (w.x_i + b). One function, so that all callers get the same bits."""
-    return y[i] * (dot(rows, i, w) + b)
+    return y[np.uint64(i)] * (dot(rows, i, w) + b)
 
 
 @compiled(fastmath=FAST)
@@ -422,7 +451,7 @@ def scan(rows, y, w, b, index, t, bar):
     while t < y.size:
         i = t
         if index.size:
-            i = index[t]
+            i = index[np.uint64(t)]
             ahead(rows, index, t)
         z = margin(rows, i, y, w, b)
         if not (bar < z and z < np.inf):
@@ -580,6 +609,7 @@ def move(run, intercept, i, c, times):
     """
     model, keeper = run.model, run.keeper
     add(run.rows, i, times * c, model.w)
+    widen(run.rows, i, model.w, model.wide)
     if intercept:
         model.b[0] += times * c
     if keeper.kind == AVERAGE:
@@ -700,7 +730,7 @@ def _online(run, rule, p):
     # for each row: if y (w.x + b) <= 0: w += eta y x, b += eta y   [Rosenblatt 1958]
     def online(run, rule, p):
         rows, y, weight = run.rows, run.target.y, run.target.weight
-        w, b, index = run.model.w, run.model.b, run.order.index
+        w, b, wide, index = run.model.w, run.model.b, run.model.wide, run.order.index
         stats, tape, limit = run.keeper.stats, run.tape, run.stop.max_updates
         counters, tally, logged = run.stop.counters, run.tally, run.log.index.size > 0
         u, ub = run.keeper.u, run.keeper.ub
@@ -712,9 +742,9 @@ def _online(run, rule, p):
         while True:
             start = t
             if kept:
-                t, z = find(rows, y, w, b[0], index, t, bar, gram)
+                t, z = find(rows, y, wide, b[0], index, t, bar, gram)
             else:
-                t, z = scan(rows, y, w, b[0], index, t, bar)
+                t, z = scan(rows, y, wide, b[0], index, t, bar)
             stats[VISITS] += t - start
             stats[RUN] += t - start
             if t == y.size:
@@ -757,7 +787,7 @@ def _online(run, rule, p):
                         return FULL
                     stats[VISITS] += whole - full - half
                     stats[RUN] += whole - full - half
-                    z = y[i] * (dot(rows, i, w) + b[0])
+                    z = margin(rows, i, y, wide, b[0])
                 k -= whole
                 if k == 0.0:
                     continue
@@ -777,6 +807,7 @@ def _online(run, rule, p):
                 if pocket:
                     end_run(run, rule)
                 add(rows, i, c, w)
+                widen(rows, i, w, wide)
                 if rule.intercept:
                     b[0] += c
                 if averaged:

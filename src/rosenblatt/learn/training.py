@@ -211,7 +211,7 @@ class _Run:
         return kernels.Run(
             rows,
             kernels.Target(y, weight),
-            kernels.Model(state.w, state.b, flat),
+            _model(state),
             self.schedule.order(len(y)),
             keeper_for(self.keep, state, np.inf),
             self._log(),
@@ -380,7 +380,7 @@ class _Run:
         n_classes = len(self.state.b)
         copy = replace(self.state, w=self.state.w.copy(), b=self.state.b.copy())
         run = self.run._replace(
-            model=kernels.Model(copy.w, copy.b, copy.w.reshape(-1)),
+            model=_model(copy),
             keeper=keeper_for("last", copy, 0.0),
             log=empty_log(0, copy.w, copy.b),
             stop=self.run.stop._replace(
@@ -438,6 +438,12 @@ def _check_shapes(problem: Problem, keep: str, state: State) -> None:
         )
     if keep not in ("last", "average", "vote", "pocket"):
         raise ParameterError(f"keep must be last, average, vote or pocket, got {keep!r}.")
+
+
+def _model(state: State) -> kernels.Model:
+    return kernels.Model(
+        state.w, state.b, state.w.reshape(-1), state.w.astype(np.float64, copy=False)
+    )
 
 
 def _read_only(array: Array) -> Array:

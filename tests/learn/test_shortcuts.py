@@ -18,7 +18,7 @@ from rosenblatt.learn.training import Stop, train
 from tests.learn.test_against_reference import KINDS, PASSES, same
 from tests.strategies import TIES, integer_rows, problem
 
-ALWAYS = {"UPDATES_PER_ENTRY": np.inf, "ALARMS_PER_VISIT": np.inf, "BLAS": np.inf}
+ALWAYS = {"UPDATES_PER_ENTRY": np.inf, "ALARMS_PER_VISIT": np.inf, "BLAS": np.inf, "MEMORY": 0}
 NEVER = {"MOST_ROWS": 0}
 
 
@@ -156,9 +156,9 @@ def choice(n, d, possible=True):
 
 
 def test_on_when_it_pays_and_off_when_not():
-    few, many = np.full(100, 3), np.full(100, 40)
+    few, many = np.full(200, 3), np.full(200, 40)
     assert choice(100, 60).after(few).q.size == 100
-    assert choice(100, 60).after(few[:5]).q.size == 0  # too early
+    assert choice(100, 60).after(few[:50]).q.size == 0  # too early
     assert choice(100, 60).after(many).q.size == 0
     assert choice(100, 60, possible=False).after(few).q.size == 0
     on = choice(100, 60)
@@ -167,7 +167,7 @@ def test_on_when_it_pays_and_off_when_not():
     assert on.after(many).q.size == 0
     assert on.after(few).q.size == 0  # it had its chance
     on = choice(100, 60)
-    on.after(few).state[kernels.ALL_ALARMS] = 100 * 100
+    on.after(few).state[kernels.ALL_ALARMS] = 100 * 200
     assert on.after(few).q.size == 0
 
 

@@ -438,13 +438,17 @@ def push(rule, z, y):
     return mistake(z, y, rule.tie)
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def margin(rows, i, y, w, b):
-    """y_i (w.x_i + b). One function, so that all callers get the same bits."""
+    """y_i (w.x_i + b).
+
+    All callers get the same bits: `dot` is vectorised before it comes here, and without
+    flags nothing may be drawn into its sum.
+    """
     return y[np.uint64(i)] * (dot(rows, i, w) + b)
 
 
-@compiled(fastmath=FAST)
+@compiled()
 def scan(rows, y, w, b, index, t, bar):
     """The first visit from t on whose margin is not clearly above `bar`, and that margin."""
     z = 0.0

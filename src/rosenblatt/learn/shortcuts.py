@@ -2,9 +2,9 @@
 
 A shortcut changes no update, only what it costs to find it: the mathematics is beside
 `kernels.follow`. With M updates a pass, a pass costs about n d multiplications plainly and
-n M with the Gram matrix, which itself costs n n d once. So it is made when few enough
-rows make mistakes and as much work was done as making it costs, and dropped when it stops
-paying.
+n M with the Gram matrix, which itself costs n n (d / BLAS + MEMORY) once. So it is made when
+few enough rows make mistakes and as much work was done as making it costs, and dropped when
+it stops paying.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MOST_ROWS = 2048  # a matrix of at most 32 MiB
 UPDATES_PER_ENTRY = 0.5  # updates a pass, for each entry of a row, up to which it pays
 ALARMS_PER_VISIT = 0.25  # margins computed in vain, a visit, up to which it pays
 BLAS = 8  # how many times faster than the plain loop a product of matrices is
+MEMORY = 60  # multiplications of the plain loop that one new entry of a matrix costs
 
 
-def no_gram() -> kernels.Gram:
-    """Margins are computed."""
-    return kernels.Gram(np.empty((0, 0)), np.empty(0), np.empty(0), np.zeros(4))
+# Margins are computed.
+NO_GRAM = kernels.Gram(np.empty((0, 0)), np.empty(0), np.empty(0), np.zeros(4))
 
 
 def gram(X: Any, y: Array, intercept: bool) -> kernels.Gram:
@@ -38,39 +38,40 @@ def gram(X: Any, y: Array, intercept: bool) -> kernels.Gram:
         products = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
     R = (1.0 + 1e-6) * np.sqrt(products.diagonal() + 1.0)
     if not R.max() < 1e140:
-        return no_gram()
-    G = (products + (1.0 if intercept else 0.0)) * (y / R)
+        return NO_GRAM
+    products += 1.0 if intercept else 0.0
+    products *= y / R
     state = np.zeros(4)
     state[kernels.ALARMS] = np.inf  # nothing is known yet
-    return kernels.Gram(np.ascontiguousarray(G), R, np.zeros(len(y)), state)
+    return kernels.Gram(np.ascontiguousarray(products), R, np.zeros(len(y)), state)
 
 
 class Choice:
     """Whether margins are kept, judged by what the passes so far cost."""
 
     def __init__(self, problem: Problem, y: Array, intercept: bool, possible: bool) -> None:
-        X = problem.X
-        n, entries = X.shape[0], X.nnz if sp.issparse(X) else X.size
-        self.X, self.y, self.intercept = X, y, intercept
-        self.possible = possible and n <= MOST_ROWS
-        self.most_updates = UPDATES_PER_ENTRY * entries / max(n, 1)
-        self.gram = no_gram()
+        self.X, self.y, self.intercept = problem.X, y, intercept
+        self.possible = possible and len(y) <= MOST_ROWS
+        self.gram = NO_GRAM
         self.passes, self.alarms = 0, 0.0
 
     def after(self, updates: Array) -> kernels.Gram:
         """Passes were made with so many updates each; what the next ones should use."""
+        n = len(self.y)
         self.passes += len(updates)
         if not self.possible or len(updates) == 0:
             return self.gram
-        few = float(updates.mean()) <= self.most_updates
-        n = len(self.y)
-        if not self.gram.q.size:
-            if few and self.passes * BLAS >= n:
+        width = max(1.0, (self.X.nnz if sp.issparse(self.X) else self.X.size) / n)
+        if self.passes * width < n * (width / BLAS + MEMORY):
+            return self.gram
+        few = updates.sum() / len(updates) <= UPDATES_PER_ENTRY * width
+        if self.gram is NO_GRAM:
+            if few:
                 self.gram = gram(self.X, self.y, self.intercept)
-                self.possible = self.gram.q.size > 0
+                self.possible = self.gram is not NO_GRAM
             return self.gram
         alarms = float(self.gram.state[kernels.ALL_ALARMS])
         vain, self.alarms = alarms - self.alarms, alarms
         if not few or vain > ALARMS_PER_VISIT * n * len(updates):
-            self.gram, self.possible = no_gram(), False
+            self.gram, self.possible = NO_GRAM, False
         return self.gram

@@ -27,13 +27,14 @@ from rosenblatt.learn.keep import (
 )
 from rosenblatt.learn.rules import Margin, Update
 from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.shortcuts import Choice, no_gram
+from rosenblatt.learn.shortcuts import NO_GRAM, Choice
 from rosenblatt.learn.trace import Cycle, Record, StopReason, Trace
 
 Array = npt.NDArray[Any]
 NO_LIMIT = np.iinfo(np.int64).max
 SECONDS_PER_CALL = 0.2  # how long the compiled loop may run before Ctrl-C is heard
 MOST_PASSES_PER_CALL = 4096
+COMPILED: set[tuple[Any, ...]] = set()  # the kinds of data this process has kernels for
 
 REASONS = {
     kernels.SEPARATED: StopReason.SEPARATED,
@@ -180,9 +181,18 @@ class _Run:
         self.owing: tuple[Array, ...] | None = None  # what an L1 penalty remembers
         self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
         self.run = self._arrays(held_out)
+        self.compile_seconds = self._compile()
+
+    def _compile(self) -> float:
+        """Compile, or load from the cache, apart from the passes; once for each kind of data."""
+        rule, target = self._rule(1), self.run.target
+        kind = (type(rule), target.y.dtype, *(part.dtype for part in self.run.rows))
+        if kind in COMPILED:
+            return 0.0
         began = time.perf_counter()
-        kernels.passes(self.run, self._rule(1), 0)  # compiles, or loads from the cache
-        self.compile_seconds = time.perf_counter() - began
+        kernels.passes(self.run, rule, 0)
+        COMPILED.add(kind)
+        return time.perf_counter() - began
 
     def _arrays(self, held_out: HeldOut | None) -> kernels.Run:
         problem, state, stop = self.problem, self.state, self.stop
@@ -195,10 +205,11 @@ class _Run:
         if held_out is not None:
             y = np.where(held_out.mask, -1 if self.direct else 0, y).astype(y.dtype)
         weight = np.empty(0) if problem.sample_weight is None else problem.sample_weight
-        there = np.ones(len(y), dtype=bool) if held_out is None else ~held_out.mask
-        self.n_rows = int(there.sum())
-        repeated = self.update.weighting == "repeat" and weight.size
-        self.size = float(weight[there].sum() if repeated else there.sum())
+        repeated = self.update.weighting == "repeat" and weight.size > 0
+        self.n_rows = len(y) if held_out is None else int(np.count_nonzero(~held_out.mask))
+        self.size = float(self.n_rows)
+        if repeated:
+            self.size = float((weight if held_out is None else weight[~held_out.mask]).sum())
         watch = (
             stop.cycle
             and self.schedule.fixed
@@ -298,7 +309,9 @@ class _Run:
         elif elapsed > SECONDS_PER_CALL:
             self.per_call = max(1, self.per_call // 2)
         self._remember()
-        self.run = self.run._replace(gram=self.choice.after(tape.updates[:done]))
+        gram = self.choice.after(tape.updates[:done])
+        if gram is not self.run.gram:
+            self.run = self.run._replace(gram=gram)
         return int(code)
 
     def _remember(self) -> None:
@@ -330,7 +343,9 @@ class _Run:
         )
 
     def trace(self, reason: StopReason, scores: Array | None, kept_pass: int) -> Trace:
-        tape = kernels.Tape(*(np.concatenate(columns) for columns in zip(*self.tapes, strict=True)))
+        tape = self.tapes[0]
+        if len(self.tapes) > 1:
+            tape = kernels.Tape(*map(np.concatenate, zip(*self.tapes, strict=True)))
         self.state.mistakes += int(tape.mistakes.sum())
         if self.keep == "vote":
             self._collect_votes()
@@ -391,7 +406,7 @@ class _Run:
                 counters=counters.copy(),
             ),
             tape=self._tape(length),
-            gram=no_gram(),
+            gram=NO_GRAM,
             tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
         )
         kernels.passes(run, self._rule(length), length)

@@ -54,6 +54,17 @@ def labels(X, rng, flipped=0.01):
     return np.where(flip, ~y, y)
 
 
+def thin(n, d, pairs, gap=0.01, seed=0):
+    """n normal rows, the last `pairs` of them made two that lie `gap` from the hyperplane."""
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal(d)
+    v /= np.linalg.norm(v)
+    X = rng.standard_normal((n, d))
+    x = X[:pairs] - np.outer(X[:pairs] @ v, v)
+    X = np.concatenate([X[pairs:], x - gap * v, x + gap * v])
+    return X, X @ v > 0
+
+
 def sonar(path):
     with open(path) as file:
         rows = [line.strip().split(",") for line in file if line.strip()]
@@ -69,10 +80,10 @@ CASES = {
 }
 
 
-# (data, passes): thin margins first, then so many mistakes that nothing is gained
+# (data, passes): thin margins, a run that is soon over, more mistakes than features
 RUNS = {
-    "1,000 x 30, clean": (lambda: dense(1_000, 30, np.float64, flipped=0), 30_000),
-    "2,000 x 60, clean": (lambda: dense(2_000, 60, np.float64, flipped=0), 30_000),
+    "thin, 210 x 60": (lambda: thin(200, 60, 10), 30_000),
+    "thin, 1,040 x 200": (lambda: thin(1_000, 200, 40), 10_000),
     "300 x 60, clean": (lambda: dense(300, 60, np.float64, flipped=0), 30_000),
     "1,000 x 20, 10 % flipped": (lambda: dense(1_000, 20, np.float64, flipped=0.1), 2_000),
 }

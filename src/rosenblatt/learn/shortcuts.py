@@ -21,7 +21,7 @@ from rosenblatt.learn import kernels
 Array = npt.NDArray[Any]
 
 MOST_ROWS = 2048  # a matrix of at most 32 MiB
-UPDATES_PER_ENTRY = 0.5  # updates a pass, for each entry of a row, up to which it pays
+UPDATES_PER_ENTRY = 0.3  # updates a pass, for each entry of a row, up to which it pays
 ALARMS_PER_VISIT = 0.25  # margins computed in vain, a visit, up to which it pays
 BLAS = 8  # how many times faster than the plain loop a product of matrices is
 MEMORY = 60  # multiplications of the plain loop that one new entry of a matrix costs

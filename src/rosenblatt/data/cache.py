@@ -1,0 +1,152 @@
+"""Cache: parsed chunks in a compact binary form on disk, for the passes after the first.
+
+The file has no name from the start where the system can do that, so it is gone whatever ends the
+process. It holds nothing but arrays; what and where they are stays in memory, so nothing on disk
+is trusted. Values go as nothing (all are 1), as float32 (if that is exact) or as float64.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.reading import Chunk, Progress
+from rosenblatt.errors import DataError
+
+BLOCK_BYTES = 1 << 23  # chunks are joined up to here: fewer, larger pieces to train on
+Array = npt.NDArray[Any]
+
+
+class _Place(NamedTuple):
+    """An array in the file: its type there (None: all ones), its length, its type in memory."""
+
+    stored: np.dtype[Any] | None
+    length: int
+    dtype: np.dtype[Any]
+
+
+class _Block(NamedTuple):
+    """Some rows: values, y, then indptr and indices if sparse, then weights if there are any."""
+
+    rows: int
+    sparse: bool
+    places: tuple[_Place, ...]
+
+
+class ChunkCache:
+    """Chunks go in one by one, come out in larger blocks of the same rows in the same order.
+
+    A block lies in memory that the next one takes: use it before going on.
+
+    Parameters
+    ----------
+    folder : where the file is; it needs about the room of the text
+    progress : called at every block that comes out
+    """
+
+    def __init__(self, folder: Path, progress: Callable[[Progress], object] | None = None) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
+        self._blocks: list[_Block] = []
+        self._waiting: list[Chunk] = []
+        self._size = 0
+        self._room: dict[tuple[int, Any], Array] = {}
+        self.progress = progress
+        self.width = 0
+        self.nbytes = 0
+
+    def __enter__(self) -> ChunkCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, chunk: Chunk) -> None:
+        """One chunk more; the widest says how wide all are."""
+        X = chunk.X
+        self.width = max(self.width, X.shape[1])
+        self._waiting.append(chunk)
+        self._size += 12 * X.nnz if sp.issparse(X) else X.nbytes
+        if self._size >= BLOCK_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        chunks, self._waiting, self._size = self._waiting, [], 0
+        if not chunks:
+            return
+        sparse = sp.issparse(chunks[0].X)
+        places = tuple(self._put(array) for array in _joined(chunks, sparse))
+        self._blocks.append(_Block(sum(len(c.y) for c in chunks), sparse, places))
+
+    def _put(self, array: Array) -> _Place:
+        packed = _packed(array) if array.dtype == np.float64 else array
+        if packed is None:
+            return _Place(None, array.size, array.dtype)
+        self._file.write(packed.tobytes())
+        self.nbytes += packed.nbytes
+        return _Place(packed.dtype, packed.size, array.dtype)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        began, rows = time.perf_counter(), 0
+        self._write()
+        self._file.seek(0)
+        for block in self._blocks:
+            X, y, *more = (self._get(k, place) for k, place in enumerate(block.places))
+            if block.sparse:
+                indptr, indices, *more = more
+                X = sp.csr_matrix((X, indices, indptr), shape=(block.rows, self.width))
+            else:
+                X = X.reshape(block.rows, self.width)
+            rows += block.rows
+            yield Chunk(X, y, more[0] if more else None)
+            if self.progress is not None:
+                seconds = time.perf_counter() - began
+                self.progress(Progress(self._file.tell(), self.nbytes, rows, 0, seconds))
+
+    def _get(self, k: int, place: _Place) -> Array:
+        """Array k of a block, in memory that is used again."""
+        if place.stored is None:
+            return np.ones(place.length, place.dtype)
+        room = self._room.get((k, place.stored))
+        if room is None or room.size < place.length:
+            room = self._room[k, place.stored] = np.empty(place.length, place.stored)
+        values = room[: place.length]
+        into: Any = values.view(np.uint8)
+        if self._file.readinto(into) != values.nbytes:
+            raise DataError("the cache of parsed rows was cut short while in use. Run it again.")
+        return values.astype(place.dtype, copy=False)
+
+
+def _joined(chunks: list[Chunk], sparse: bool) -> list[Array]:
+    y = np.concatenate([c.y for c in chunks])
+    if sparse:
+        ends = np.cumsum([0] + [c.X.nnz for c in chunks])
+        starts = [c.X.indptr[:-1] + at for c, at in zip(chunks, ends[:-1], strict=True)]
+        indptr = np.concatenate([*starts, ends[-1:]]).astype(np.int32)
+        values = np.concatenate([c.X.data for c in chunks])
+        arrays = [values, y, indptr, np.concatenate([c.X.indices for c in chunks])]
+    else:
+        arrays = [np.concatenate([c.X.ravel() for c in chunks]), y]
+    if any(c.sample_weight is not None for c in chunks):
+        each = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
+        arrays.append(np.concatenate(list(each)))
+    return arrays
+
+
+def _packed(values: Array) -> Array | None:
+    """The same numbers in fewer bytes: None if all are 1, float32 if that loses nothing."""
+    if (values == 1.0).all():
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        few = values[:64].astype(np.float32) == values[:64]
+        if few.all():
+            narrow = values.astype(np.float32)
+            if (narrow == values).all():
+                return narrow
+    return values

@@ -8,6 +8,7 @@ explains.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -180,6 +181,90 @@ def verify(
         else:
             typer.echo(f"{claim.verdict}: {said}")
         raise typer.Exit(0 if said else 1)
+
+
+FileFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="libsvm, vw, csv or parquet; by name or first bytes if left out."
+    ),
+]
+Column = Annotated[
+    str | None,
+    typer.Option(help="CSV, Parquet: label column, by name or number from 0 (-1: last)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Skip = Annotated[bool, typer.Option("--skip-errors", help="Leave malformed lines out.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
+
+
+@app.command()
+def fit(
+    file: Annotated[Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet.")],
+    out: Annotated[Path, typer.Option(help="Where the model goes, e.g. model.safetensors.")],
+    passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,
+    keep: Annotated[str, typer.Option(help="Which weights: average or last.")] = "average",
+    target: Column = None,
+    eta0: Annotated[float, typer.Option(help="The learning rate.")] = 1.0,
+    offset: Annotated[bool, typer.Option(help="Hyperplanes with an offset.")] = True,
+    header: Header = None,
+    format: FileFormat = None,
+    bits: Annotated[int | None, typer.Option(help="VW text: 2**bits positions.")] = None,
+    skip: Skip = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a perceptron on FILE, chunk by chunk, and write the model.
+
+    Rows are visited in order; the file is never held in memory. With more than one pass, parsed
+    rows are cached beside the model meanwhile.
+    """
+    with _explained(), _bar(quiet) as bar:
+        from rosenblatt.from_file import fit_file
+        from rosenblatt.show.files import fitted
+
+        done = fit_file(
+            file, out, passes=passes, keep=keep, eta0=eta0, fit_intercept=offset, watcher=bar,
+            target=target, header=header, format=format, bits=bits, on_error=_on_error(skip),
+        )  # fmt: skip
+    typer.echo(json.dumps(done.facts()) if as_json else fitted(done.facts(), done.training))
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="What `rosenblatt fit` wrote.")],
+    file: Annotated[Path, typer.Argument(help="Rows of the same features.")],
+    out: Annotated[Path | None, typer.Option(help="Write the labels here, one a line.")] = None,
+    target: Column = None,
+    header: Header = None,
+    format: FileFormat = None,
+    skip: Skip = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label the rows of FILE with MODEL, and count the errors if FILE has labels."""
+    with _explained(), _bar(quiet) as bar:
+        from rosenblatt.from_file import predict_file
+        from rosenblatt.show.files import predicted
+
+        done = predict_file(
+            model, file, out, watcher=bar,
+            target=target, header=header, format=format, on_error=_on_error(skip),
+        )  # fmt: skip
+    typer.echo(json.dumps(done.facts()) if as_json else predicted(done.facts()))
+
+
+def _on_error(skip: bool) -> str:
+    return "skip" if skip else "raise"
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Any]:
+    """Somebody who tells of progress, on standard error, the bar only on a terminal."""
+    from rosenblatt.show.files import Bar
+
+    with Bar((lambda _: None) if quiet else _say, not quiet and sys.stderr.isatty()) as bar:
+        yield bar
 
 
 def _many_classes(y: Any, file: Path, target: str) -> bool:

@@ -13,11 +13,11 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +161,8 @@ def save_model(path: str | Path, model: Any) -> None:
     model = model if isinstance(model, LinearModel) else LinearModel.of(model)
     facts, tensors = _packed(model)
     facts["digest"] = _digest(facts, tensors)
-    _write(Path(path), save(tensors, {KEY: json.dumps(facts)}))
+    with replacing(Path(path)) as file:
+        file.write(save(tensors, {KEY: json.dumps(facts)}))
 
 
 def load_model(path: str | Path) -> LinearModel:
@@ -273,12 +274,19 @@ def _digest(facts: Mapping[str, Any], tensors: Mapping[str, Array]) -> str:
     return hashed.hexdigest()
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Beside the place, then into it: a reader sees the old file or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its place at the end: readers see the old or the new one.
+
+    If anything goes wrong before, the old one stays and nothing else is left.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as e:
+        raise DataError(f"cannot write {path}: {e}. Give a place that can be written to.") from e
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())

@@ -99,11 +99,12 @@ class FileChunks:
             width = max(X.shape[1] for X, _, _ in replace(self, progress=None))
         except ReadAgain as e:
             return self._again(e).scanned()
-        base = self._starts_at_zero()
+        base = self.starts_at_zero()
         settled = replace(self.format, n_features=width, zero_based=base)  # type: ignore[type-var]
         return replace(self, format=settled)
 
-    def _starts_at_zero(self) -> bool:
+    def starts_at_zero(self) -> bool:
+        """Of a LIBSVM file: whether its indices are taken to count from 0, by the first chunk."""
         reading: Any = self.format.begin()
         next(reading.blocks(self.path, self.plan))
         return bool(reading.base == 0)

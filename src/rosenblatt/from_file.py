@@ -1,0 +1,244 @@
+"""From file to model: what `rosenblatt fit` and `rosenblatt predict` do, for Python too."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.formats import format_of
+from rosenblatt.data.readers import FileChunks, read_chunks
+from rosenblatt.data.reading import Skipped
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learn.keep import Keep
+from rosenblatt.learn.rules import Update
+from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
+from rosenblatt.model_file import LinearModel, load_model, replacing, save_model
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model, where it is, and how training on the file went."""
+
+    model: LinearModel
+    out: Path
+    file: Path
+    file_bytes: int
+    training: Streamed
+    skipped: Skipped
+    seconds: float
+
+    def facts(self) -> dict[str, Any]:
+        """All of it but the weights, as JSON can hold it."""
+        run = self.training
+        return {
+            "file": str(self.file),
+            "model": str(self.out),
+            "rows": run.n_rows,
+            "features": self.model.n_features,
+            "classes": run.classes.tolist(),
+            "skipped_lines": self.skipped.count,
+            "passes": run.n_passes,
+            "mistakes_per_pass": run.mistakes.sum(axis=0).tolist(),
+            "updates_per_pass": run.updates.sum(axis=0).tolist(),
+            "progressive_error": run.progressive_error,
+            "stop_reasons": [str(reason) for reason in run.reasons],
+            "seconds": self.seconds,
+            "seconds_per_pass": list(run.seconds),
+            "compile_seconds": run.compile_seconds,
+            "file_bytes": self.file_bytes,
+            "cache_bytes": run.cache_bytes,
+            "megabytes_per_second": self.file_bytes / 1e6 / run.seconds[0],
+            "rows_per_second": run.n_rows * run.n_passes / sum(run.seconds),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """How predicting a file went. `errors` is None if the file has no labels of the model's."""
+
+    file: Path
+    out: Path | None
+    rows: int
+    errors: int | None
+    skipped: Skipped
+    seconds: float
+
+    @property
+    def error(self) -> float | None:
+        return None if self.errors is None else self.errors / self.rows
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "file": str(self.file),
+            "labels": None if self.out is None else str(self.out),
+            "rows": self.rows,
+            "skipped_lines": self.skipped.count,
+            "errors": self.errors,
+            "error": self.error,
+            "seconds": self.seconds,
+        }
+
+
+def fit_file(
+    file: str | Path,
+    out: str | Path,
+    *,
+    passes: int = 1,
+    keep: str = "average",
+    eta0: float = 1.0,
+    fit_intercept: bool = True,
+    watcher: Watcher | None = None,
+    **reading: Any,
+) -> Fitted:
+    """Train on a file without holding it, and write the model.
+
+    The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
+    keep=keep, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file.
+
+    Parameters
+    ----------
+    file : the rows and labels: LIBSVM, VW text, CSV or Parquet
+    out : where the model goes; with more than one pass, a cache lies in the same folder meanwhile
+    passes : most passes over the file; fewer if one moves nothing, or the weights come back
+    keep : "average" (the mean of the weights after every visit) or "last"
+    eta0 : the learning rate
+    fit_intercept : learn an offset
+    watcher : is told how it goes
+    reading : settings of :func:`rosenblatt.read_chunks`
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> folder = Path(mkdtemp())
+    >>> size = (folder / "train.svm").write_text("+1 1:2 2:1\\n-1 2:1\\n+1 1:3\\n")
+    >>> done = fit_file(folder / "train.svm", folder / "model.safetensors", passes=9, keep="last")
+    >>> done.training.mistakes.tolist(), load_model(folder / "model.safetensors").coef
+    ([[2, 0]], array([[2., 0.]]))
+    """
+    began, file, out = time.perf_counter(), Path(file), Path(out)
+    if passes < 1:
+        raise ParameterError(f"passes must be at least 1, got {passes}.")
+    if keep not in ("average", "last"):
+        raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
+    if not 0 < eta0 < np.inf:
+        raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
+    if not out.parent.is_dir():
+        raise DataError(f"there is no folder {out.parent} for the model. Make it first.")
+    watcher = watcher or Nobody()
+    source = read_chunks(file, progress=watcher.progress, **reading)
+    training, source = train_file(
+        source,
+        passes=passes,
+        keep=cast(Keep, keep),
+        update=Update(eta0=eta0, fit_intercept=fit_intercept),
+        scratch=out.parent,
+        watcher=watcher,
+    )
+    options = {"passes": passes, "keep": keep, "eta0": eta0, "fit_intercept": fit_intercept}
+    model = LinearModel(
+        training.coef,
+        training.intercept,
+        training.classes,
+        source.feature_names,
+        options,
+        _settings(source),
+    )
+    save_model(out, model)
+    seconds = time.perf_counter() - began
+    return Fitted(model, out, file, file.stat().st_size, training, source.skipped, seconds)
+
+
+def predict_file(
+    model: str | Path,
+    file: str | Path,
+    out: str | Path | None = None,
+    *,
+    watcher: Watcher | None = None,
+    **reading: Any,
+) -> Predicted:
+    """Label the rows of a file, chunk by chunk; count the errors if it has labels.
+
+    Parameters
+    ----------
+    model : what :func:`fit_file` wrote
+    file : rows of the same features, read as the file of the model was where that is not said
+    out : where the labels go, one a line; None: nowhere
+    watcher : is told how it goes
+    reading : settings of :func:`rosenblatt.read_chunks`
+    """
+    began, held, file = time.perf_counter(), load_model(model), Path(file)
+    out = None if out is None else Path(out)
+    watcher = watcher or Nobody()
+    source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
+    watcher.begin(1)
+    if out is None:
+        rows, errors = _labelled(held, source, None)
+    else:
+        with replacing(out) as labels:
+            rows, errors = _labelled(held, source, labels)
+    return Predicted(file, out, rows, errors, source.skipped, time.perf_counter() - began)
+
+
+def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int | None]:
+    """Rows and errors; a file in which no label is a class of the model has no labels."""
+    rows, errors, known = 0, 0, False
+    for X, y, _ in source:
+        if source.feature_names and model.feature_names not in ((), source.feature_names):
+            raise DataError(
+                f"the columns of {source.path} are not those of the model: "
+                f"{_first_difference(source.feature_names, model.feature_names)}. Give the same "
+                "columns in the same order."
+            )
+        predicted = model.predict(X)
+        rows += len(predicted)
+        errors += int((predicted != y).sum())
+        known = known or bool(np.isin(y, model.classes).any())
+        if out is not None:
+            out.write("".join(f"{written(label)}\n" for label in predicted.tolist()).encode())
+    return rows, errors if known else None
+
+
+def written(label: Any) -> str:
+    """A label as a line of text: 1.0 as 1."""
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)
+
+
+def _first_difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    pairs = zip(chain(found, [None]), chain(wanted, [None]), strict=False)
+    for k, (one, other) in enumerate(pairs):
+        if one != other:
+            return f"column {k} is {one!r}, the model has {other!r}"
+    return f"there are {len(found)}, the model has {len(wanted)}"
+
+
+def _settings(source: FileChunks) -> dict[str, Any]:
+    """How the file was read, with what had to be found out."""
+    name = type(source.format).__name__.lower().removesuffix("text")
+    held = {k: v for k, v in asdict(source.format).items() if v is not None}  # type: ignore[call-overload]
+    held.pop("n_features", None)
+    if name == "libsvm":
+        held["zero_based"] = source.starts_at_zero()
+    return {"format": name, **held}
+
+
+def _same_reading(model: LinearModel, file: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings of the file of the model, where they apply to this one and no others are given."""
+    given = {k: v for k, v in given.items() if v is not None}
+    name = given.get("format") or format_of(file)
+    was = {k: v for k, v in model.reader.items() if k not in ("format", "delimiter", "labels")}
+    if name != model.reader.get("format"):
+        was = {"target": was["target"]} if "target" in was and name in ("csv", "parquet") else {}
+    if name == "csv":
+        kinds = {"U": "text", "i": "integers", "u": "integers", "f": "numbers"}
+        was["labels"] = kinds.get(model.classes.dtype.kind)
+    return {**was, **given}

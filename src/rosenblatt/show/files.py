@@ -1,0 +1,139 @@
+"""Files: what people read while a file is learned from, and after."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rosenblatt.data.reading import Progress
+from rosenblatt.learn.streaming import Streamed
+from rosenblatt.learn.trace import plural
+
+PATIENCE = 1.5  # seconds until it is said that something is being compiled
+
+
+def fitted(facts: dict[str, Any], run: Streamed) -> str:
+    """A few lines about training on a file; `facts` as `from_file.Fitted` gives them."""
+    mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_pass"][:10])
+    more = ", ..." if run.n_passes > 10 else ""
+    error = run.progressive_error
+    lines = [
+        ("rows", f"{run.n_rows:,}"),
+        ("features", f"{facts['features']:,}"),
+        ("classes", ", ".join(map(str, run.classes[:10].tolist()))),
+        ("passes", f"{run.n_passes} ({_why(run)})"),
+        ("mistakes per pass", mistakes + more),
+        ("progressive error", "for two classes only" if error is None else f"{error:.2%}"),
+        ("first pass", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
+        ("all passes", f"{facts['rows_per_second']:,.0f} rows/s"),
+        ("seconds", f"{facts['seconds']:.2f}"),
+        ("model", facts["model"]),
+    ]
+    if facts["skipped_lines"]:
+        lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
+    if run.cache_bytes:
+        size = f"{run.cache_bytes / 1e6:,.0f} MB of parsed rows, removed"
+        lines.insert(-1, ("cache", size))
+    return _aligned(lines)
+
+
+def predicted(facts: dict[str, Any]) -> str:
+    """A few lines about predicting a file; `facts` as `from_file.Predicted` gives them."""
+    error = facts["error"]
+    shown = "the file has no labels" if error is None else f"{error:.2%} ({facts['errors']:,} rows)"
+    lines = [
+        ("rows", f"{facts['rows']:,}"),
+        ("error", shown),
+        ("seconds", f"{facts['seconds']:.2f}"),
+        ("labels", facts["labels"] or "not written (--out FILE)"),
+    ]
+    if facts["skipped_lines"]:
+        lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
+    return _aligned(lines)
+
+
+def _aligned(lines: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)
+
+
+def _why(run: Streamed) -> str:
+    reasons = set(run.reasons)
+    if len(reasons) == 1:
+        return next(iter(reasons)).sentence
+    counted = ((r, run.reasons.count(r)) for r in sorted(reasons))
+    return "; ".join(f"{plural(n, 'class', 'classes')}: {r.sentence}" for r, n in counted)
+
+
+class Bar:
+    """A watcher that draws a bar on standard error and says what is worth a line.
+
+    Parameters
+    ----------
+    say : prints one line
+    draw : whether to draw the bar: only where somebody looks
+    """
+
+    def __init__(self, say: Callable[[str], None], draw: bool) -> None:
+        self._say, self._draw = say, draw
+        self._bar: Any = None
+        self._task: Any = None
+        self._heard = 0
+        self._slow = threading.Timer(PATIENCE, self._compiling)
+        self._slow.daemon = True
+
+    def __enter__(self) -> Bar:
+        self._slow.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._slow.cancel()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def begin(self, pass_number: int) -> None:
+        if not self._draw:
+            return
+        if self._bar is None:
+            self._bar = _rich_bar()
+            self._bar.start()
+        self._task = self._bar.add_task(f"pass {pass_number}", total=None, rate="")
+
+    def progress(self, now: Progress) -> None:
+        self._heard += 1
+        if self._heard > 1:  # the first chunk has been learned: all is compiled
+            self._slow.cancel()
+        if self._task is not None:
+            rate = f"{now.rows:,} rows, {now.rows_per_second:,.0f} rows/s"
+            self._bar.update(self._task, completed=now.bytes_read, total=now.bytes_total, rate=rate)
+
+    def say(self, message: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(f"rosenblatt: {message}", markup=False, highlight=False)
+        else:
+            self._say(message)
+
+    def _compiling(self) -> None:
+        self.say("compiling; the first run on a machine takes a few seconds")
+
+
+def _rich_bar() -> Any:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        refresh_per_second=5,
+    )

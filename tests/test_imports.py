@@ -43,6 +43,7 @@ def loaded_by(code):
         ("from rosenblatt import Margin", {"numpy"}),
         ("from rosenblatt import Problem", {"numpy", "scipy"}),
         ("import rosenblatt.cli", set()),
+        ("import rosenblatt.from_file, rosenblatt.show.files", {"numpy", "scipy", "numba"}),
     ],
 )
 def test_nothing_heavy_is_imported_until_it_is_needed(code, allowed):

@@ -62,18 +62,23 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """How predicting a file went. `errors` is None if the file has no labels of the model's."""
+    """How predicting a file went.
+
+    `labelled` counts the rows whose label is known, and `errors` those of them that were predicted
+    otherwise. If no label of the file is a class of the model, it has no labels.
+    """
 
     file: Path
     out: Path | None
     rows: int
-    errors: int | None
+    labelled: int
+    errors: int
     skipped: Skipped
     seconds: float
 
     @property
     def error(self) -> float | None:
-        return None if self.errors is None else self.errors / self.rows
+        return self.errors / self.labelled if self.labelled else None
 
     def facts(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -82,6 +87,7 @@ class Predicted:
             "labels": None if self.out is None else str(self.out),
             "rows": self.rows,
             "skipped_lines": self.skipped.count,
+            "labelled_rows": self.labelled,
             "errors": self.errors,
             "error": self.error,
             "seconds": self.seconds,
@@ -122,7 +128,7 @@ def fit_file(
     >>> size = (folder / "train.svm").write_text("+1 1:2 2:1\\n-1 2:1\\n+1 1:3\\n")
     >>> done = fit_file(folder / "train.svm", folder / "model.safetensors", passes=9, keep="last")
     >>> done.training.mistakes.tolist(), load_model(folder / "model.safetensors").coef
-    ([[2, 0]], array([[2., 0.]]))
+    ([[2, 1, 0]], array([[ 2., -1.]]))
     """
     began, file, out = time.perf_counter(), Path(file), Path(out)
     if passes < 1:
@@ -181,16 +187,16 @@ def predict_file(
     source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
     watcher.begin(1)
     if out is None:
-        rows, errors = _labelled(held, source, None)
+        counts = _labelled(held, source, None)
     else:
         with replacing(out) as labels:
-            rows, errors = _labelled(held, source, labels)
-    return Predicted(file, out, rows, errors, source.skipped, time.perf_counter() - began)
+            counts = _labelled(held, source, labels)
+    return Predicted(file, out, *counts, source.skipped, time.perf_counter() - began)
 
 
-def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int | None]:
-    """Rows and errors; a file in which no label is a class of the model has no labels."""
-    rows, errors, known = 0, 0, False
+def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int, int]:
+    """How many rows there are, how many have a label, how many of these were predicted wrongly."""
+    rows, labelled, errors, known = 0, 0, 0, False
     for X, y, _ in source:
         if source.feature_names and model.feature_names not in ((), source.feature_names):
             raise DataError(
@@ -200,11 +206,13 @@ def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, in
             )
         predicted = model.predict(X)
         rows += len(predicted)
-        errors += int((predicted != y).sum())
+        there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
+        labelled += int(there.sum())
+        errors += int((predicted != y)[there].sum())
         known = known or bool(np.isin(y, model.classes).any())
         if out is not None:
             out.write("".join(f"{written(label)}\n" for label in predicted.tolist()).encode())
-    return rows, errors if known else None
+    return (rows, labelled, errors) if known else (rows, 0, 0)
 
 
 def written(label: Any) -> str:

@@ -21,7 +21,7 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
     lines = [
         ("rows", f"{run.n_rows:,}"),
         ("features", f"{facts['features']:,}"),
-        ("classes", ", ".join(map(str, run.classes[:10].tolist()))),
+        ("classes", _classes(run)),
         ("passes", f"{run.n_passes} ({_why(run)})"),
         ("mistakes per pass", mistakes + more),
         ("progressive error", "for two classes only" if error is None else f"{error:.2%}"),
@@ -41,7 +41,8 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
 def predicted(facts: dict[str, Any]) -> str:
     """A few lines about predicting a file; `facts` as `from_file.Predicted` gives them."""
     error = facts["error"]
-    shown = "the file has no labels" if error is None else f"{error:.2%} ({facts['errors']:,} rows)"
+    of = f"{facts['errors']:,} of {facts['labelled_rows']:,} labelled rows"
+    shown = "the file has no labels of the model" if error is None else f"{error:.2%} ({of})"
     lines = [
         ("rows", f"{facts['rows']:,}"),
         ("error", shown),
@@ -56,6 +57,13 @@ def predicted(facts: dict[str, Any]) -> str:
 def _aligned(lines: list[tuple[str, str]]) -> str:
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)
+
+
+def _classes(run: Streamed) -> str:
+    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in run.classes[:10].tolist()]
+    listed = ", ".join(names) + (", ..." if len(run.classes) > 10 else "")
+    many = f" ({len(run.classes)}, one against the rest each)"
+    return listed + (many if len(run.classes) > 2 else "")
 
 
 def _why(run: Streamed) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ class _Block(NamedTuple):
 class ChunkCache:
     """Chunks go in one by one, come out in larger blocks of the same rows in the same order.
 
-    A block lies in memory that the next one takes: use it before going on.
+    A block lies in memory that a later one takes: use it before going on.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class ChunkCache:
         self._blocks: list[_Block] = []
         self._waiting: list[Chunk] = []
         self._size = 0
-        self._room: dict[tuple[int, Any], Array] = {}
+        self._room: dict[tuple[int, int, Any], Array] = {}
         self.progress = progress
         self.width = 0
         self.nbytes = 0
@@ -81,41 +82,56 @@ class ChunkCache:
         if not chunks:
             return
         sparse = sp.issparse(chunks[0].X)
-        places = tuple(self._put(array) for array in _joined(chunks, sparse))
+        places = tuple(self._put(arrays) for arrays in _columns(chunks, sparse))
         self._blocks.append(_Block(sum(len(c.y) for c in chunks), sparse, places))
 
-    def _put(self, array: Array) -> _Place:
-        packed = _packed(array) if array.dtype == np.float64 else array
-        if packed is None:
-            return _Place(None, array.size, array.dtype)
-        self._file.write(packed.tobytes())
-        self.nbytes += packed.nbytes
-        return _Place(packed.dtype, packed.size, array.dtype)
+    def _put(self, arrays: list[Array]) -> _Place:
+        """Write arrays one after the other; they come back as one."""
+        stored, dtype = _stored(arrays), arrays[0].dtype
+        length = sum(array.size for array in arrays)
+        if stored is not None:
+            for array in arrays:
+                content: Any = np.ascontiguousarray(array, stored)
+                self._file.write(content)
+            self.nbytes += length * stored.itemsize
+        return _Place(stored, length, dtype)
 
     def __iter__(self) -> Iterator[Chunk]:
         began, rows = time.perf_counter(), 0
         self._write()
         self._file.seek(0)
-        for block in self._blocks:
-            X, y, *more = (self._get(k, place) for k, place in enumerate(block.places))
-            if block.sparse:
-                indptr, indices, *more = more
-                X = sp.csr_matrix((X, indices, indptr), shape=(block.rows, self.width))
-            else:
-                X = X.reshape(block.rows, self.width)
-            rows += block.rows
-            yield Chunk(X, y, more[0] if more else None)
-            if self.progress is not None:
-                seconds = time.perf_counter() - began
-                self.progress(Progress(self._file.tell(), self.nbytes, rows, 0, seconds))
+        with ThreadPoolExecutor(1) as reader:  # one block ahead
+            waiting = None
+            for k, block in enumerate([*self._blocks, None]):
+                ahead = block and reader.submit(self._read, block, k % 2)
+                if waiting is not None:
+                    chunk = waiting.result()
+                    rows += len(chunk.y)
+                    yield chunk
+                    self._report(k, rows, time.perf_counter() - began)
+                waiting = ahead
 
-    def _get(self, k: int, place: _Place) -> Array:
-        """Array k of a block, in memory that is used again."""
+    def _report(self, k: int, rows: int, seconds: float) -> None:
+        if self.progress is not None:
+            done = self.nbytes * k // len(self._blocks)
+            self.progress(Progress(done, self.nbytes, rows, 0, seconds))
+
+    def _read(self, block: _Block, side: int) -> Chunk:
+        X, y, *more = (self._get((side, k), place) for k, place in enumerate(block.places))
+        if block.sparse:
+            indptr, indices, *more = more
+            X = sp.csr_matrix((X, indices, indptr), shape=(block.rows, self.width))
+        else:
+            X = X.reshape(block.rows, self.width)
+        return Chunk(X, y, more[0] if more else None)
+
+    def _get(self, key: tuple[int, int], place: _Place) -> Array:
+        """One array of a block, in memory that is used again."""
         if place.stored is None:
             return np.ones(place.length, place.dtype)
-        room = self._room.get((k, place.stored))
+        room = self._room.get((*key, place.stored))
         if room is None or room.size < place.length:
-            room = self._room[k, place.stored] = np.empty(place.length, place.stored)
+            room = self._room[*key, place.stored] = np.empty(place.length, place.stored)
         values = room[: place.length]
         into: Any = values.view(np.uint8)
         if self._file.readinto(into) != values.nbytes:
@@ -123,30 +139,35 @@ class ChunkCache:
         return values.astype(place.dtype, copy=False)
 
 
-def _joined(chunks: list[Chunk], sparse: bool) -> list[Array]:
-    y = np.concatenate([c.y for c in chunks])
+def _columns(chunks: list[Chunk], sparse: bool) -> list[list[Array]]:
+    """What a block holds, each as the arrays of its chunks."""
+    columns = [[c.X.data if sparse else c.X.ravel() for c in chunks], [c.y for c in chunks]]
     if sparse:
         ends = np.cumsum([0] + [c.X.nnz for c in chunks])
         starts = [c.X.indptr[:-1] + at for c, at in zip(chunks, ends[:-1], strict=True)]
-        indptr = np.concatenate([*starts, ends[-1:]]).astype(np.int32)
-        values = np.concatenate([c.X.data for c in chunks])
-        arrays = [values, y, indptr, np.concatenate([c.X.indices for c in chunks])]
-    else:
-        arrays = [np.concatenate([c.X.ravel() for c in chunks]), y]
+        columns += [
+            [part.astype(np.int32) for part in (*starts, ends[-1:])],
+            [c.X.indices for c in chunks],
+        ]
     if any(c.sample_weight is not None for c in chunks):
-        each = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
-        arrays.append(np.concatenate(list(each)))
-    return arrays
+        columns.append(
+            [np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks]
+        )
+    return columns
 
 
-def _packed(values: Array) -> Array | None:
-    """The same numbers in fewer bytes: None if all are 1, float32 if that loses nothing."""
-    if (values == 1.0).all():
+def _stored(arrays: list[Array]) -> np.dtype[Any] | None:
+    """The type that holds these numbers in few bytes: None if all are 1, float32 if exact."""
+    dtype = arrays[0].dtype
+    if dtype != np.float64:
+        return dtype
+    if all(_holds(array, lambda v: v == 1.0) for array in arrays):
         return None
     with np.errstate(over="ignore", under="ignore"):
-        few = values[:64].astype(np.float32) == values[:64]
-        if few.all():
-            narrow = values.astype(np.float32)
-            if (narrow == values).all():
-                return narrow
-    return values
+        exact = all(_holds(array, lambda v: v.astype(np.float32) == v) for array in arrays)
+    return np.dtype(np.float32) if exact else dtype
+
+
+def _holds(values: Array, test: Callable[[Array], Array]) -> bool:
+    """Whether all pass; a few are asked first, which mostly settles it."""
+    return bool(test(values[:64]).all() and test(values).all())

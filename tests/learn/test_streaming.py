@@ -116,6 +116,24 @@ def test_the_cache_is_compact_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_few_entries_beside_many_weights_are_gathered():
+    rng = np.random.default_rng(0)
+    X = sp.random(60, 5000, 0.01, format="csr", random_state=rng)
+    y, weight = rng.integers(0, 2, 60), rng.random(60)
+    chunks = [
+        Chunk(X[k : k + 5], y[k : k + 5], None if k == 15 else weight[k : k + 5])
+        for k in range(0, 60, 5)
+    ]
+    weight[15:20] = 1.0
+    sizes = [c.X.shape[0] for c in streaming._gathered(chunks)]
+    assert sum(sizes) == 60
+    assert min(sizes[:-1]) > 5
+    clf = Perceptron(shuffle=False, max_iter=4, tol=None, keep="average")
+    clf.fit(X, y, sample_weight=weight)
+    done = train_stream(chunks, passes=4, keep="average")
+    assert done.coef.tobytes() == clf.coef_.tobytes()
+
+
 class Listening(streaming.Nobody):
     def __init__(self):
         self.said, self.begun = [], []

@@ -33,6 +33,7 @@ from rosenblatt.learn.training import Stop, train
 
 Array = npt.NDArray[Any]
 MOST_CLASSES = 1000  # each has weights of its own
+FEW = 4  # a chunk with fewer entries than weights / FEW waits for the next
 ONE_CHUNK = Stop(max_iter=1, clean=False, cycle=False)
 
 
@@ -321,8 +322,7 @@ def _passes(
     watcher: Watcher,
 ) -> Streamed:
     def first_pass() -> Iterator[Chunk]:
-        for raw in source:
-            chunk = standing.encoded(raw)
+        for chunk in _gathered(map(standing.encoded, source)):
             if cache is not None:
                 cache.add(chunk)
             yield chunk
@@ -333,6 +333,41 @@ def _passes(
         watcher.begin(len(seconds) + 1)
         seconds.append(standing.one_pass(first_pass() if cache is None else cache))
     return standing.streamed(seconds, 0 if cache is None else cache.nbytes)
+
+
+def _gathered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """The same rows; sparse chunks with few entries beside the weights are joined.
+
+    Every call of `train` looks at all weights a few times, which should not cost more than the
+    rows do.
+    """
+    waiting: list[Chunk] = []
+    entries = 0
+    for chunk in chunks:
+        if not sp.issparse(chunk.X):
+            yield chunk
+            continue
+        waiting.append(chunk)
+        entries += chunk.X.nnz
+        if entries * FEW >= chunk.X.shape[1]:
+            yield _joined(waiting)
+            waiting, entries = [], 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
+    width = max(c.X.shape[1] for c in chunks)
+    for c in chunks:
+        c.X.resize(c.X.shape[0], width)
+    weight = None
+    if any(c.sample_weight is not None for c in chunks):
+        each = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
+        weight = np.concatenate(list(each))
+    X = sp.vstack([c.X for c in chunks], format="csr")
+    return Chunk(X, np.concatenate([c.y for c in chunks]), weight)
 
 
 def _first(source: Iterable[Chunk]) -> Chunk:

@@ -19,13 +19,18 @@ _PUBLIC = {
     "Margin": "rosenblatt.learn.rules",
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
+    "LinearModel": "rosenblatt.model_file",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
+    "fit_file": "rosenblatt.from_file",
+    "load_model": "rosenblatt.model_file",
+    "predict_file": "rosenblatt.from_file",
     "read": "rosenblatt.data.readers",
     "read_chunks": "rosenblatt.data.readers",
+    "save_model": "rosenblatt.model_file",
     "separability": "rosenblatt.prove.separability",
     "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
@@ -42,6 +47,7 @@ _PUBLIC = {
 
 __all__ = [
     "Certificate",
+    "LinearModel",
     "Margin",
     "MaxMargin",
     "NotSeparable",
@@ -58,11 +64,15 @@ __all__ = [
     "Trace",
     "Undecided",
     "__version__",
+    "fit_file",
     "infinite_coefficients",
+    "load_model",
     "max_margin",
     "offenders",
+    "predict_file",
     "read",
     "read_chunks",
+    "save_model",
     "separability",
     "separability_table",
 ]
@@ -72,8 +82,10 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators import Perceptron
+    from rosenblatt.from_file import fit_file, predict_file
     from rosenblatt.learn.rules import Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
+    from rosenblatt.model_file import LinearModel, load_model, save_model
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,

@@ -60,6 +60,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/separability.py
 	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/fit.py --memory
 
 clean:
 	rm -rf $(VENV) $(CACHE) build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import struct
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,7 +23,6 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-import rosenblatt
 from rosenblatt.errors import DataError, NotSupportedError
 
 FORMAT = 1
@@ -68,7 +68,7 @@ class LinearModel:
     feature_names: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     reader: Mapping[str, Any] = field(default_factory=dict)
-    made_by: str = f"rosenblatt {rosenblatt.__version__}"
+    made_by: str = field(default_factory=lambda: _this_version())
 
     def __post_init__(self) -> None:
         why = self._wrong()
@@ -301,6 +301,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _this_version() -> str:
+    """By name: rooms do not import the front door, which imports them."""
+    return f"rosenblatt {sys.modules['rosenblatt'].__version__}"
 
 
 def _umask() -> int:

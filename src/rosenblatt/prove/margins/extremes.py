@@ -42,8 +42,8 @@ def sqrt_up(square: Fraction) -> float:
     >>> sqrt_up(Fraction(9, 4)), sqrt_up(Fraction(2)) ** 2 > 2
     (1.5, True)
     """
-    near = root(square)
-    return up(near if near * near == square else near * (1 + Fraction(1, 2**120)))
+    low = sqrt_down(square)
+    return low if Fraction(low) ** 2 >= square else math.nextafter(low, math.inf)
 
 
 def root(square: Fraction) -> Fraction:

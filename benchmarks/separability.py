@@ -13,6 +13,8 @@ memory map of 5,000,000 x 20 float32, with the memory that is taken besides.
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import gzip
 import tempfile
 import threading
@@ -154,6 +156,8 @@ class Watch(threading.Thread):
 
     def __init__(self):
         super().__init__(daemon=True)
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # what is free already must not hide what is taken
         self.before = self.most = self.now()
 
     @staticmethod

@@ -59,6 +59,7 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/passes.py
 	$(BIN)/python benchmarks/separability.py
+	$(BIN)/python benchmarks/coefficients.py
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/fit.py --memory
 

@@ -232,7 +232,7 @@ def _first_difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
 def _settings(source: FileChunks) -> dict[str, Any]:
     """How the file was read, with what had to be found out."""
     name = type(source.format).__name__.lower().removesuffix("text")
-    held = {k: v for k, v in asdict(source.format).items() if v is not None}  # type: ignore[call-overload]
+    held = {k: v for k, v in asdict(source.format).items() if v is not None}  # type: ignore[call-overload]  # as above
     held.pop("n_features", None)
     if name == "libsvm":
         held["zero_based"] = source.starts_at_zero()

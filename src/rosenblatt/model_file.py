@@ -180,6 +180,7 @@ def load_model(path: str | Path) -> LinearModel:
         _check_header(path)
         with safe_open(path, "np") as file:
             facts = _facts(path, file.metadata())
+            # `file` is no mapping: it cannot be iterated itself
             tensors = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError) as e:
         raise _malformed(path, str(e)) from e

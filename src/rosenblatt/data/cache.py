@@ -53,6 +53,7 @@ class ChunkCache:
     """
 
     def __init__(self, folder: Path, progress: Callable[[Progress], object] | None = None) -> None:
+        # open as long as the cache lives, closed in `close`
         self._file = tempfile.TemporaryFile(dir=folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
         self._blocks: list[_Block] = []
         self._waiting: list[Chunk] = []

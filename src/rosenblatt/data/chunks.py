@@ -9,16 +9,23 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.problem import Matrix, Problem, as_labels, as_matrix, encode, sorted_classes
-from rosenblatt.errors import DataError, DataTypeError, LabelError
+from rosenblatt.data.problem import (
+    Matrix,
+    Problem,
+    as_labels,
+    as_matrix,
+    check_kept_by_floats,
+    encode,
+    refuse_lazy,
+    sorted_classes,
+)
+from rosenblatt.errors import DataError, LabelError
 
 PART = 1 << 22  # numbers looked at together
 
@@ -182,7 +189,7 @@ def as_rows(X: Any, y: Any = None) -> Rows:
         )
     if isinstance(X, list) and _is_chunks(X) and getattr(X[0][0], "ndim", 1) == 2:
         raise DataError("X is a list of chunks (X, y), which bring their labels. Leave y out.")
-    _check_kept_by_floats(X)
+    check_kept_by_floats(X)
     problem = Problem.of(X, y)
     return InMemory(
         n_rows=problem.n_rows,
@@ -216,45 +223,9 @@ def _few(names: tuple[str, ...] | None) -> str:
     return "without names" if names is None else str(list(names[:10]))
 
 
-def _check_kept_by_floats(X: Any) -> None:
-    """An answer about exact numbers must not be about rounded ones."""
-    if sp.issparse(X):
-        columns = [X.data]
-    elif frame_names(X) is not None:
-        kinds = [str(t) for t in X.dtypes]
-        columns = [
-            np.asarray(X[c]) for c, k in zip(X.columns, kinds, strict=True) if k[0] in "oODd"
-        ]
-    else:
-        columns = [X if isinstance(X, np.ndarray) else _as_array(X)]
-    for values in columns:
-        if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-            rounded = values[values.astype(np.float64) != values]
-            lost = [repr(v) for v in rounded.flat[:1]]
-        elif values.dtype.kind == "O":
-            exact = (v for v in values.flat if isinstance(v, (Fraction, Decimal)))
-            lost = [repr(v) for v in exact if v != v or Fraction(float(v)) != Fraction(v)][:1]
-        else:
-            continue
-        if lost:
-            raise DataError(
-                f"X holds {lost[0]}, which no float64 is, and the answer is about exact numbers. "
-                "Multiply to integers, or convert to float yourself if the rounding is meant."
-            )
-
-
-def _as_array(X: Any) -> npt.NDArray[Any]:
-    """Nested lists as they are; what cannot be an array is the validator's to refuse."""
-    try:
-        return np.asarray(X)
-    except (ValueError, TypeError):
-        return np.empty(0)
-
-
 def frame_names(X: Any) -> tuple[str, ...] | None:
     """The names of the columns of a pandas or polars frame."""
-    if type(X).__name__ == "LazyFrame":
-        raise DataTypeError("X is a LazyFrame, which holds no numbers yet. Call .collect() first.")
+    refuse_lazy(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return tuple(str(c) for c in X.columns)
     return None

@@ -129,7 +129,7 @@ def _floats(column: Any) -> npt.NDArray[np.float64]:
     import pyarrow as pa
 
     values: Any = np.from_dlpack(column.cast(pa.float64(), safe=False).fill_null(0.0))
-    return values  # type: ignore[no-any-return]
+    return values  # type: ignore[no-any-return]  # pyarrow has no hints
 
 
 def _labels(column: Any) -> npt.NDArray[Any]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -96,8 +98,7 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
     """
     if sp.issparse(X):
         return _as_csr(X, name)
-    if type(X).__name__ == "LazyFrame":
-        raise DataTypeError(f"{name} is a LazyFrame, which holds no numbers yet. Call .collect().")
+    refuse_lazy(X, name)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return _from_frame(X, name)
     A = _as_numbers(X, name)
@@ -111,6 +112,47 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
     A = np.ascontiguousarray(A, dtype=np.float32 if A.dtype == np.float32 else np.float64)
     _check_finite(A, name, _in_row)
     return A
+
+
+def refuse_lazy(X: Any, name: str = "X") -> None:
+    """A polars LazyFrame looks like a frame, and warns and fails when it is asked for numbers."""
+    if type(X).__name__ == "LazyFrame":
+        raise DataTypeError(f"{name} is a LazyFrame, which holds no numbers yet. Call .collect().")
+
+
+def check_kept_by_floats(X: Any) -> None:
+    """An answer about exact numbers must not be about rounded ones."""
+    if sp.issparse(X):
+        columns = [X.data]
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
+        kinds = [str(t) for t in X.dtypes]
+        columns = [
+            np.asarray(X[c]) for c, k in zip(X.columns, kinds, strict=True) if k[0] in "oODd"
+        ]
+    else:
+        columns = [X if isinstance(X, np.ndarray) else _as_array(X)]
+    for values in columns:
+        if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+            rounded = values[values.astype(np.float64) != values]
+            lost = [repr(v) for v in rounded.flat[:1]]
+        elif values.dtype.kind == "O":
+            exact = (v for v in values.flat if isinstance(v, (Fraction, Decimal)))
+            lost = [repr(v) for v in exact if v != v or Fraction(float(v)) != Fraction(v)][:1]
+        else:
+            continue
+        if lost:
+            raise DataError(
+                f"X holds {lost[0]}, which no float64 is, and the answer is about exact numbers. "
+                "Multiply to integers, or convert to float yourself if the rounding is meant."
+            )
+
+
+def _as_array(X: Any) -> npt.NDArray[Any]:
+    """Nested lists as they are; what cannot be an array is the validator's to refuse."""
+    try:
+        return np.asarray(X)
+    except (ValueError, TypeError):
+        return np.empty(0)
 
 
 def _from_frame(X: Any, name: str) -> Matrix:

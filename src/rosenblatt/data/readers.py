@@ -100,7 +100,7 @@ class FileChunks:
         except ReadAgain as e:
             return self._again(e).scanned()
         base = self.starts_at_zero()
-        settled = replace(self.format, n_features=width, zero_based=base)  # type: ignore[type-var]
+        settled = replace(self.format, n_features=width, zero_based=base)  # type: ignore[type-var]  # a protocol; every format is a dataclass
         return replace(self, format=settled)
 
     def starts_at_zero(self) -> bool:
@@ -110,7 +110,7 @@ class FileChunks:
         return bool(reading.base == 0)
 
     def _again(self, e: ReadAgain) -> FileChunks:
-        return replace(self, format=replace(self.format, **e.settings))  # type: ignore[type-var]
+        return replace(self, format=replace(self.format, **e.settings))  # type: ignore[type-var]  # a protocol; every format is a dataclass
 
     def _look_at_malformed(self, part: Parsed, lines: int) -> None:
         if not part.n_bad:

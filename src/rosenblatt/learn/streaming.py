@@ -310,7 +310,7 @@ def train_file(source: FileChunks, **settings: Any) -> tuple[Streamed, FileChunk
             return train_stream(source, **settings), source
         except ReadAgain as e:
             watcher.say(f"{e} Starting again with it")
-            format: Any = replace(source.format, **e.settings)  # type: ignore[type-var]
+            format: Any = replace(source.format, **e.settings)  # type: ignore[type-var]  # a protocol; every format is a dataclass
             source = replace(source, format=format)
 
 

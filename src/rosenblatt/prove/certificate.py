@@ -118,6 +118,19 @@ class _WithProof(Certificate):
         return "witness", f"To look at: a point lies in both convex hulls{where}: {said}."
 
 
+def spoken_of(rows: Rows, intercept: bool) -> dict[str, Any]:
+    """The fields in which every certificate says which rows and hyperplanes it speaks of."""
+    return {
+        "fit_intercept": intercept,
+        "n_rows": rows.n_rows,
+        "n_features": rows.n_features,
+        "data": data_digest(rows),
+        "positive": str(rows.classes[1]),
+        "negative": str(rows.classes[0]),
+        "feature_names": rows.feature_names,
+    }
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Separable(_WithHyperplane):
     """A hyperplane with y_i (w.x_i + b) > 0 for every row.

@@ -64,10 +64,6 @@ class Face:
     pivots: list[int]
 
     @classmethod
-    def of(cls, X: Any, y: Array, at: list[int], intercept: bool) -> Face:
-        return cls.of_rows(at, *integer_rows(X, y, at, intercept))
-
-    @classmethod
     def of_rows(cls, at: list[int], rows: Rows, exponents: list[int]) -> Face:
         return cls(at, rows, exponents, *independent(rows))
 

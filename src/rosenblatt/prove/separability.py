@@ -37,7 +37,7 @@ from rosenblatt.prove.certificate import (
     Overlapping,
     QuasiSeparable,
     Separable,
-    data_digest,
+    spoken_of,
 )
 from rosenblatt.prove.search import rational
 from rosenblatt.prove.search.cone import Array, Cone
@@ -154,7 +154,9 @@ class _Search:
         """Quasi-separable or overlapping, if `rest` errs nowhere on the rows left."""
         proof, witness = proofs
         if not any(rest) and not self.peeled.rounds:
-            return self._verified(Overlapping(**self._common(), proof=proof, witness=witness))
+            return self._verified(
+                Overlapping(**spoken_of(self.rows, self.intercept), proof=proof, witness=witness)
+            )
         signs = checker.signs(self.rows, *self._parted(_floats_if_exact(rest)), self.intercept)
         if (signs[self.peeled.left] < 0).any():
             return None
@@ -167,10 +169,17 @@ class _Search:
                 split = int((signs > 0).sum())
                 return self._verified(
                     QuasiSeparable(
-                        **self._common(), w=w, b=b, proof=proof, witness=witness, n_split=split
+                        **spoken_of(self.rows, self.intercept),
+                        w=w,
+                        b=b,
+                        proof=proof,
+                        witness=witness,
+                        n_split=split,
                     )
                     if split
-                    else Overlapping(**self._common(), proof=proof, witness=witness)
+                    else Overlapping(
+                        **spoken_of(self.rows, self.intercept), proof=proof, witness=witness
+                    )
                 )
         return None
 
@@ -221,25 +230,19 @@ class _Search:
             if (checker.signs(self.rows, vector, b, self.intercept) > 0).all():
                 low, high = checker.margin_interval(self.rows, vector, b, self.intercept)
                 return self._verified(
-                    Separable(**self._common(), w=vector, b=b, margin=low, margin_bound=high)
+                    Separable(
+                        **spoken_of(self.rows, self.intercept),
+                        w=vector,
+                        b=b,
+                        margin=low,
+                        margin_bound=high,
+                    )
                 )
         return None
 
     def _parted(self, w: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
         d = self.rows.n_features
         return tuple(w[:d]), w[d] if self.intercept else 0.0
-
-    def _common(self) -> dict[str, Any]:
-        rows = self.rows
-        return {
-            "fit_intercept": self.intercept,
-            "n_rows": rows.n_rows,
-            "n_features": rows.n_features,
-            "data": data_digest(rows),
-            "positive": str(rows.classes[1]),
-            "negative": str(rows.classes[0]),
-            "feature_names": rows.feature_names,
-        }
 
     def _verified(self, certificate: Certificate) -> Certificate | None:
         """No answer leaves unverified."""

@@ -170,7 +170,7 @@ def _orthogonal_modulo(pivots: list[int], reduced: Array, prime: int) -> Array:
 def _integers(X: Array) -> list[list[int]]:
     """The rows as integers, each scaled by a power of two."""
     if (np.abs(X) < 2.0**62).all() and (np.trunc(X) == X).all():
-        return X.astype(np.int64).tolist()  # type: ignore[no-any-return]
+        return X.astype(np.int64).tolist()  # type: ignore[no-any-return]  # numpy: Any
     table = []
     for k in range(X.shape[0]):
         row, dense = list(limbs.entries(X, k)), [0] * X.shape[1]

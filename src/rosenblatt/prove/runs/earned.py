@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd, lcm
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,9 +28,10 @@ from rosenblatt.prove.certificate import (
     Overlapping,
     QuasiSeparable,
     Separable,
-    data_digest,
+    spoken_of,
 )
 from rosenblatt.prove.exact import integer_rows
+from rosenblatt.prove.search.proofs import primitive
 from rosenblatt.prove.separability import separability
 
 C = TypeVar("C", bound=Certificate)
@@ -84,18 +84,6 @@ def _what_happened(trace: Trace) -> str:
     )
 
 
-def _common(rows: Rows, intercept: bool) -> dict[str, Any]:
-    return {
-        "fit_intercept": intercept,
-        "n_rows": rows.n_rows,
-        "n_features": rows.n_features,
-        "data": data_digest(rows),
-        "positive": str(rows.classes[1]),
-        "negative": str(rows.classes[0]),
-        "feature_names": rows.feature_names,
-    }
-
-
 def _separable(rows: Rows, intercept: bool, w: list[float], b: float) -> Separable | None:
     """The certificate, if this hyperplane has every row strictly on its side."""
     if not np.isfinite([*w, b]).all():
@@ -104,7 +92,7 @@ def _separable(rows: Rows, intercept: bool, w: list[float], b: float) -> Separab
         return None
     b = b if intercept else 0.0
     low, high = checker.margin_interval(rows, w, b, intercept)
-    found = Separable(**_common(rows, intercept), w=tuple(w), b=b, margin=low, margin_bound=high)
+    found = Separable(**spoken_of(rows, intercept), w=tuple(w), b=b, margin=low, margin_bound=high)
     return _verified(found, rows)
 
 
@@ -118,10 +106,7 @@ def _verified(certificate: C, rows: Rows) -> C:
 
 def _combination(rows: Sequence[int], weights: Sequence[Fraction]) -> Combination:
     """Weights as coprime whole numbers."""
-    common = lcm(*(c.denominator for c in weights))
-    whole = [int(c * common) for c in weights]
-    divisor = gcd(*whole) or 1
-    return Combination(tuple(rows), tuple(Fraction(c // divisor) for c in whole))
+    return Combination(tuple(rows), tuple(primitive(weights)))
 
 
 def _not_separable(rows: Rows, intercept: bool, proof: Combination) -> Certificate:
@@ -129,7 +114,7 @@ def _not_separable(rows: Rows, intercept: bool, proof: Combination) -> Certifica
     witness = smallest(rows, intercept, proof)
     everything = np.ones(rows.n_rows, dtype=bool)
     if checker.spans(rows, proof.rows, everything, intercept):
-        found: Certificate = Overlapping(**_common(rows, intercept), proof=proof, witness=witness)
+        found: Certificate = Overlapping(**spoken_of(rows, intercept), proof=proof, witness=witness)
     else:
         found = separability(rows, fit_intercept=intercept)
         if isinstance(found, (Overlapping, QuasiSeparable)):

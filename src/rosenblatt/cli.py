@@ -254,6 +254,49 @@ def predict(
     typer.echo(json.dumps(done.facts()) if as_json else predicted(done.facts()))
 
 
+@app.command()
+def lectures(
+    name: Annotated[
+        str | None, typer.Argument(help="Which lecture, or `all`. Left out: a list of them.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write NAME.html and its figures into this folder.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="sutd: the prognostic tumour data, wpbc.data.")
+    ] = None,
+    spread: Annotated[
+        str, typer.Option(help="chan: what the 2 of N(0, 2) is, deviation or variance.")
+    ] = "deviation",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Five lectures on the perceptron: run one, heading by heading, and see its figures."""
+    with _explained():
+        from rosenblatt.lectures import NAMES, lecture
+        from rosenblatt.lectures.lecture import Given, as_text
+        from rosenblatt.lectures.page import write_page
+
+        if name is None:
+            titles = {known: lecture(known).title for known in NAMES}
+            listed = "\n".join(f"{known:<10}  {title}" for known, title in titles.items())
+            typer.echo(json.dumps(titles) if as_json else listed)
+            return
+        given, numbers = Given(data, spread), {}
+        for chosen in NAMES if name == "all" else (name,):
+            found = lecture(chosen)
+            sections = []
+            for section in found.run(given):
+                sections.append(section)
+                if not as_json:
+                    typer.echo(as_text(section) + "\n")
+            numbers[chosen] = [{"heading": s.heading, **s.numbers} for s in sections]
+            if out is not None:
+                page = write_page(found, sections, out)
+                _say(f"wrote {page}")
+        if as_json:
+            typer.echo(json.dumps(numbers))
+
+
 def _on_error(skip: bool) -> str:
     return "skip" if skip else "raise"
 

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.data.reading import Skipped
+from rosenblatt.data.written import replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.rules import Update
 from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
-from rosenblatt.model_file import LinearModel, load_model, replacing, save_model
+from rosenblatt.model_file import LinearModel, load_model, save_model
 
 Array = npt.NDArray[Any]
 

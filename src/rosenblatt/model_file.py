@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.written import replacing
 from rosenblatt.errors import DataError, NotSupportedError
 
 FORMAT = 1
@@ -275,44 +273,9 @@ def _digest(facts: Mapping[str, Any], tensors: Mapping[str, Array]) -> str:
     return hashed.hexdigest()
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file beside `path` that takes its place at the end: readers see the old or the new one.
-
-    If anything goes wrong before, the old one stays and nothing else is left.
-    """
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as e:
-        raise DataError(f"cannot write {path}: {e}. Give a place that can be written to.") from e
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    with suppress(OSError):  # not every system can open a folder
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 def _this_version() -> str:
     """By name: rooms do not import the front door, which imports them."""
     return f"rosenblatt {sys.modules['rosenblatt'].__version__}"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _malformed(path: Path, why: str) -> DataError:

@@ -1,0 +1,90 @@
+"""online: the perceptron algorithm, round by round, and how many mistakes it can make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.estimators import Perceptron
+from rosenblatt.lectures.lecture import Given, Lecture, Note, Section, Slip, Table
+from rosenblatt.prove.margin import MaxMargin, max_margin
+from rosenblatt.prove.separability import separability
+
+Array = npt.NDArray[Any]
+ROUNDS = 400
+
+
+def examples(n: int = ROUNDS, seed: int = 7) -> tuple[Array, Array]:
+    """n points of the plane with labels -1 and +1, none closer than 0.1 to a line through 0."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (4 * n, 2))
+    along = X @ [0.6, 0.8]
+    apart = np.abs(along) > 0.1
+    return X[apart][:n], np.where(along[apart][:n] > 0, 1, -1)
+
+
+def perceptrons(_: Given) -> Section:
+    """The title: the setting of the page."""
+    X, y = examples()
+    verdict = separability(X, y, fit_intercept=False)
+    return Section(
+        "Perceptrons",
+        "Examples come one at a time; a hyperplane through the origin predicts their labels.",
+        (
+            Note(
+                f"{len(X)} rounds on points of the plane, no offset, labels -1 and +1. "
+                f"Can a line through the origin separate them? {verdict.verdict}, with a proof."
+            ),
+        ),
+        {"rounds": len(X), "verdict": verdict.verdict},
+    )
+
+
+def algorithm(_: Given) -> Section:
+    """w_1 = 0; predict sign(w.x); the outcome is revealed; if wrong, w += y x."""
+    X, y = examples()
+    clf = Perceptron(
+        fit_intercept=False, shuffle=False, tol=None, max_iter=1, record="updates"
+    ).fit(X, y)
+    best = max_margin(X, y, fit_intercept=False)
+    assert isinstance(best, MaxMargin) and clf.trace_.record is not None
+    star = best.w / np.linalg.norm(best.w)
+    gamma, R = float((y * (X @ star)).min()), float(np.linalg.norm(X, axis=1).max())
+    steps = list(clf.trace_.record)
+    along = np.array([u.w @ star for u in steps])
+    norm = np.array([np.linalg.norm(u.w) for u in steps])
+    M = np.arange(1, len(steps) + 1)
+    rows = [
+        [m, u.row + 1, a, m * gamma, size, m**0.5 * R, a / size]
+        for m, u, a, size in zip(M.tolist(), steps, along, norm, strict=True)
+    ]
+    header = ["mistake", "round", "w.w*", ">= M gamma", "||w||", "<= sqrt(M) R", "cosine"]
+    return Section(
+        "The Perceptron Algorithm",
+        "If a mistake is made, w.w* grows by at least gamma and ||w||^2 by at most R^2; "
+        "the cosine is at most 1, so M <= R^2 / gamma^2.",
+        (
+            Table.of(header, rows, "All mistakes of one run."),
+            Note(
+                f"{len(steps)} mistakes in {len(X)} rounds; R^2 / gamma^2 = {(R / gamma) ** 2:.1f}."
+            ),
+            Slip(
+                "The lecture says that y w.x is negative at a mistake. It is negative or zero: at "
+                "the first one w = 0 and the score is 0. The bound holds all the same."
+            ),
+            Note("The non-separable case is harder: lecture radivojac shows it, with the pocket."),
+        ),
+        {
+            "mistakes": len(steps),
+            "bound": (R / gamma) ** 2,
+            "gamma": gamma,
+            "radius": R,
+            "along": along.tolist(),
+            "norm": norm.tolist(),
+        },
+    )
+
+
+LECTURE = Lecture("online", "Perceptrons: the algorithm, online", (perceptrons, algorithm))

@@ -49,7 +49,8 @@ def algorithm(_: Given) -> Section:
         fit_intercept=False, shuffle=False, tol=None, max_iter=1, record="updates"
     ).fit(X, y)
     best = max_margin(X, y, fit_intercept=False)
-    assert isinstance(best, MaxMargin) and clf.trace_.record is not None
+    assert isinstance(best, MaxMargin)
+    assert clf.trace_.record is not None
     star = best.w / np.linalg.norm(best.w)
     gamma, R = float((y * (X @ star)).min()), float(np.linalg.norm(X, axis=1).max())
     steps = list(clf.trace_.record)

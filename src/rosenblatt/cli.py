@@ -289,7 +289,7 @@ def lectures(
                 sections.append(section)
                 if not as_json:
                     typer.echo(as_text(section) + "\n")
-            numbers[chosen] = [{"heading": s.heading, **s.numbers} for s in sections]
+            numbers[chosen] = [{"heading": s.title, **s.numbers} for s in sections]
             if out is not None:
                 page = write_page(found, sections, out)
                 _say(f"wrote {page}")

@@ -11,7 +11,7 @@ import importlib
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures.lecture import Lecture
 
-NAMES = ("online",)
+NAMES = ("radivojac", "online")
 
 
 def lecture(name: str) -> Lecture:

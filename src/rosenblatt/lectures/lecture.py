@@ -71,12 +71,18 @@ class Section:
     says : what the lecture claims there, in a sentence or two
     parts : what is shown of it, in order
     numbers : what was computed, for programs and tests; plain numbers, texts, lists
+    step : which part of a long heading this is, or frame of a repeated one, in our words
     """
 
     heading: str
     says: str
     parts: tuple[Part, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    step: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.heading}: {self.step}" if self.step else self.heading
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ def slug(heading: str) -> str:
 
 def as_text(section: Section) -> str:
     """A section for the terminal: without its pictures."""
-    lines = [section.heading, "=" * len(section.heading), section.says]
+    lines = [section.title, "=" * len(section.title), section.says]
     for part in section.parts:
         if isinstance(part, Note):
             lines += ["", part.text]

@@ -61,7 +61,7 @@ def write_page(lecture: Lecture, sections: Iterable[Section], folder: Path) -> P
 
 def _document(lecture: Lecture, sections: list[Section], bodies: list[str]) -> str:
     links = "".join(
-        f'<a href="#{_anchor(k, s)}">{escape(s.heading)}</a>' for k, s in enumerate(sections)
+        f'<a href="#{_anchor(k, s)}">{escape(s.title)}</a>' for k, s in enumerate(sections)
     )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -77,13 +77,13 @@ def _document(lecture: Lecture, sections: list[Section], bodies: list[str]) -> s
 
 
 def _section(section: Section, k: int, beside: Path) -> str:
-    head = f'<h2 id="{_anchor(k, section)}">{escape(section.heading)}</h2>'
+    head = f'<h2 id="{_anchor(k, section)}">{escape(section.title)}</h2>'
     parts = "\n".join(_part(part, beside) for part in section.parts)
     return f'<section>{head}\n<p class="says">{escape(section.says)}</p>\n{parts}</section>'
 
 
 def _anchor(k: int, section: Section) -> str:
-    return f"{k + 1}-{slug(section.heading)}"
+    return f"{k + 1}-{slug(section.title)}"
 
 
 def _part(part: Part, beside: Path) -> str:

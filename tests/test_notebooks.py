@@ -1,0 +1,26 @@
+"""Every notebook of examples/ runs from top to bottom."""
+
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+def test_there_is_one_notebook_for_each_job():
+    if not EXAMPLES.is_dir():
+        pytest.skip("the notebooks are in the source tree only")
+    assert {"train", "prove"} <= {path.stem for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# the notebook client's own sockets and event loops
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_runs(path):
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient").NotebookClient
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert all(not cell.get("outputs") for cell in notebook.cells)  # small files, clean diffs
+    client(notebook, timeout=120, kernel_name="python3").execute()

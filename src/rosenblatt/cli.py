@@ -268,6 +268,9 @@ def lectures(
     spread: Annotated[
         str, typer.Option(help="chan: what the 2 of N(0, 2) is, deviation or variance.")
     ] = "deviation",
+    section: Annotated[
+        int | None, typer.Option(help="Only this section, from 1; docs/lectures.md lists them.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
     """Five lectures on the perceptron: run one, heading by heading, and see its figures."""
@@ -285,10 +288,10 @@ def lectures(
         for chosen in NAMES if name == "all" else (name,):
             found = lecture(chosen)
             sections = []
-            for section in found.run(given):
-                sections.append(section)
+            for done in found.run(given, section):
+                sections.append(done)
                 if not as_json:
-                    typer.echo(as_text(section) + "\n")
+                    typer.echo(as_text(done) + "\n")
             numbers[chosen] = [{"heading": s.title, **s.numbers} for s in sections]
             if out is not None:
                 page = write_page(found, sections, out)

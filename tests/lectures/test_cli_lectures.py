@@ -35,3 +35,11 @@ def test_an_unknown_lecture_is_an_error_that_names_the_known_ones():
     said = run("chen")
     assert said.exit_code == 2
     assert ", ".join(NAMES) in said.stderr
+
+
+def test_one_section_alone():
+    said = json.loads(run("online", "--section", 2, "--json").stdout)
+    assert [s["heading"] for s in said["online"]] == ["The Perceptron Algorithm"]
+    said = run("online", "--section", 3)
+    assert said.exit_code == 2
+    assert "sections 1 to 2, got 3" in said.stderr

@@ -19,11 +19,14 @@ from rosenblatt.lectures.page import write_page
 
 
 def small(given):
+    def line():
+        figure, ax = plt.subplots()
+        ax.plot([0, 1])
+        return figure
+
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, ax = plt.subplots()
-    ax.plot([0, 1])
     return Section(
         "What <b> is & does",
         "It says so.",
@@ -31,7 +34,8 @@ def small(given):
             Note("1 < 2"),
             Slip("It is <= and not <."),
             Table.of(["w", "b"], [[0.1 + 0.2, 1], ["x", True]]),
-            Picture("line", figure, 'a "line"'),
+            Picture("line", line, 'a "line"'),
+            Picture("drawn", line(), "drawn before"),
             Played("run", lambda path: path.write_text("film"), "the run, played"),
         ),
         {"w": 0.3},
@@ -49,6 +53,7 @@ def test_a_page_holds_every_part_and_escapes_it(tmp_path):
         assert part in text
     assert 'src="small/line.svg"' in text
     assert "&quot;line&quot;" in text
+    assert (tmp_path / "new" / "small" / "drawn.svg").exists()
     assert (tmp_path / "new" / "small" / "line.svg").read_text().startswith("<?xml")
     assert (tmp_path / "new" / "small" / "run.html").read_text() == "film"
 

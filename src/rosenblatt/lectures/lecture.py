@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.errors import ParameterError
 from rosenblatt.learn.trace import text_table
 
 
@@ -42,11 +43,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A matplotlib figure. `name` becomes its file's; the caption says what is seen."""
+    """A matplotlib figure, or a function that draws it when the page is written.
+
+    `name` becomes its file's; the caption says what is seen.
+    """
 
     name: str
     figure: Any
     caption: str
+
+    def drawn(self) -> Any:
+        """The figure; matplotlib is not needed before."""
+        return self.figure() if callable(self.figure) else self.figure
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ class Section:
     says : what the lecture claims there, in a sentence or two
     parts : what is shown of it, in order
     numbers : what was computed, for programs and tests; plain numbers, texts, lists
-    step : which part of a long heading this is, or frame of a repeated one, in our words
+    step : which of several frames under one heading this is, in a few words
     """
 
     heading: str
@@ -82,6 +90,7 @@ class Section:
 
     @property
     def title(self) -> str:
+        """The heading, and the step if there are several."""
         return f"{self.heading}: {self.step}" if self.step else self.heading
 
 
@@ -101,9 +110,13 @@ class Lecture:
     title: str
     sections: tuple[Callable[[Given], Section], ...]
 
-    def run(self, given: Given | None = None) -> Iterator[Section]:
-        """Compute one section after the other."""
-        for section in self.sections:
+    def run(self, given: Given | None = None, only: int | None = None) -> Iterator[Section]:
+        """Compute one section after the other, or `only` the one of that number, from 1."""
+        if only is not None and not 1 <= only <= len(self.sections):
+            raise ParameterError(
+                f"lecture {self.name} has sections 1 to {len(self.sections)}, got {only}."
+            )
+        for section in self.sections if only is None else self.sections[only - 1 : only]:
             yield section(given or Given())
 
 

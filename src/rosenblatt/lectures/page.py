@@ -106,11 +106,11 @@ def _picture(picture: Picture, beside: Path) -> str:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    path = beside / f"{picture.name}.svg"
+    figure, path = picture.drawn(), beside / f"{picture.name}.svg"
     # the same figure is the same file, whenever and wherever it is drawn
     with mpl.rc_context({"svg.hashsalt": picture.name}):
-        picture.figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(picture.figure)
+        figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
     link, caption = f"{beside.name}/{path.name}", escape(picture.caption)
     return (
         f'<figure><img src="{escape(link)}" alt="{caption}">'

@@ -1,0 +1,1 @@
+"""The convex problem of the soft loss: its rows, its linear program, its minimum."""

@@ -1,0 +1,222 @@
+"""Minimum: the soft loss made to tell separable data from others.
+
+J_soft(0) = 0 on any data, so the plain minimum says nothing. The normalised problem does:
+
+    minimise  J(w, b) = sum_n max(-s_n, 0)    subject to  mean_n s_n = 1,   s_n = y_n (w.x_n + b)
+
+Its dual is: maximise n v, with weights c_n between v and v + 1 that cancel, sum_n c_n z_n = 0,
+z_n = y_n (x_n, 1). So the minimum is 0 unless positive weights on all rows cancel, which is to
+say, unless the classes overlap (Stiemke); and nothing is feasible if sum_n z_n = 0, which is
+an overlap that equal weights prove. Which of these it is, the certificate decides exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.errors import DataError, ParameterError, Undecided
+from rosenblatt.learn.trace import Trace
+from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
+from rosenblatt.prove.convex.programs import minimise
+from rosenblatt.prove.convex.scored import Scored, two_classes
+
+Array = npt.NDArray[Any]
+SOLVERS = ("cvxpy", "highs")
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMinimum:
+    """The least soft loss among hyperplanes with a mean margin of 1.
+
+    Attributes
+    ----------
+    value : float
+        The loss of (w, b), recomputed from the rows. Exactly 0.0 if and only if the certificate
+        says separable or quasi-separable; inf if no hyperplane has a positive mean margin.
+    w, b : array, float
+        A hyperplane that attains it, to the accuracy of the solver; with value 0, the one of
+        the certificate, rounded. NaN if there is none.
+    certificate : Certificate
+        What proves that the value is 0, or that it is not.
+    solver : str
+        Who found (w, b): 'cvxpy', 'highs', or 'certificate' where no program was needed.
+    """
+
+    value: float
+    w: Array
+    b: float
+    certificate: Certificate
+    solver: str
+
+    @property
+    def feasible(self) -> bool:
+        """Whether some hyperplane has mean margin 1."""
+        return self.value < math.inf
+
+    def __str__(self) -> str:
+        verdict = self.certificate.verdict
+        if not self.feasible:
+            return f"no hyperplane has a positive mean margin: the classes are {verdict}, proven"
+        if self.value == 0:
+            return f"soft loss 0 at mean margin 1, exactly: the classes are {verdict}, proven"
+        return (
+            f"least soft loss {self.value:.9g} at mean margin 1 ({self.solver}); that it is not 0 "
+            f"is proven: the classes are {verdict}"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+def soft_minimum(
+    X: Any, y: Any, *, fit_intercept: bool = True, solver: str | None = None
+) -> SoftMinimum:
+    """Minimise the sum of the soft loss over hyperplanes with a mean margin of 1.
+
+    Parameters
+    ----------
+    X : array, frame or CSR matrix of shape (n, d)
+    y : labels of two classes
+    fit_intercept : bool, default=True
+        Hyperplanes with an offset, or through the origin.
+    solver : {'cvxpy', 'highs'} or None, default=None
+        Who solves the program if the classes overlap. None: cvxpy if it is installed
+        (``pip install rosenblatt[convex]``), else HiGHS. The values agree to 1e-8.
+
+    Returns
+    -------
+    SoftMinimum
+        Its value is 0.0 exactly if the classes are separable or quasi-separable.
+
+    Examples
+    --------
+    >>> found = soft_minimum([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    >>> round(found.value, 8), found.certificate.verdict
+    (2.0, 'overlapping')
+    >>> soft_minimum([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1]).value
+    0.0
+    """
+    from rosenblatt.prove.separability import separability
+
+    if solver not in (None, *SOLVERS):
+        raise ParameterError(f"solver must be 'cvxpy', 'highs' or None, got {solver!r}.")
+    problem = two_classes(X, y)
+    certificate = separability(problem.X, problem.y, fit_intercept=fit_intercept)
+    if isinstance(certificate, (Separable, QuasiSeparable)):
+        w, b = _scaled(certificate, problem.X, problem.y)
+        return SoftMinimum(0.0, w, b, certificate, "certificate")
+    if _cancels(problem.X, problem.y, fit_intercept):
+        nothing = np.full(problem.n_features, math.nan)
+        return SoftMinimum(math.inf, nothing, math.nan, certificate, "certificate")
+    chosen = solver or ("cvxpy" if find_spec("cvxpy") else "highs")
+    w, b = minimise(problem.X, problem.y, fit_intercept, chosen)
+    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, chosen)
+
+
+def soft_path(trace: Trace, X: Any, y: Any) -> Array:
+    """The normalised soft loss after each recorded update of a run.
+
+    The soft loss divided by the mean margin, which is what `soft_minimum` minimises: no entry
+    is below its value. It is inf where the mean margin is not positive.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of a run with ``record="updates"``; ``mode="batch"`` is gradient descent on the soft loss.
+    X, y : the rows and labels of that run
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]
+    >>> clf = Perceptron(mode="batch", tol=None, max_iter=50, record="updates").fit(X, y)
+    >>> path = soft_path(clf.trace_, X, y)
+    >>> round(float(path.min()), 6)
+    2.0
+    """
+    record = getattr(trace, "record", None)
+    if record is None:
+        raise DataError(
+            'the trace holds no updates. Train with record="updates" and give its trace_.'
+        )
+    return np.array([_normalised(Scored.of(X, y, w, b)) for w, b in _planes(record)])
+
+
+def _planes(record: Any) -> Iterator[tuple[Array, Array]]:
+    for update in record:
+        yield update.w, update.b
+
+
+def _normalised(at: Scored) -> float:
+    mean = float(at.margins.mean())
+    return float(np.maximum(-at.margins, 0.0).sum()) / mean if mean > 0 else math.inf
+
+
+def _scaled(found: Separable | QuasiSeparable, X: Any, y: Array) -> tuple[Array, float]:
+    """The hyperplane of the certificate with mean margin 1, rounded to floats."""
+    plane = [Fraction(v) for v in (*found.w, found.b)]
+    top = max(abs(v) for v in plane)
+    near = np.array([float(v / top) for v in plane])
+    mean = float((y * (X @ near[:-1] + near[-1])).mean())
+    if not 0 < mean < math.inf:
+        mean = float(sum(_exact_margins(X, y, plane, range(len(y)))) / len(y) / top)
+    scaled = near / mean
+    return scaled[:-1], float(scaled[-1])
+
+
+def _cancels(X: Any, y: Array, intercept: bool) -> bool:
+    """Whether sum_n y_n (x_n, 1) = 0, exactly."""
+    if intercept and int(y.sum(dtype=np.int64)) != 0:
+        return False
+    columns = sp.csc_array(X) if sp.issparse(X) else None
+    for j in range(X.shape[1]):
+        if columns is None:
+            terms = np.asarray(X[:, j], dtype=np.float64) * y
+        else:
+            at = slice(columns.indptr[j], columns.indptr[j + 1])
+            terms = columns.data[at].astype(np.float64) * y[columns.indices[at]]
+        top = float(np.abs(terms).max(initial=0.0))
+        if top and math.fsum((terms / 2.0 ** math.frexp(top)[1]).tolist()):
+            return False
+    return True
+
+
+def _value(X: Any, y: Array, w: Array, b: float) -> tuple[float, Array, float]:
+    """The loss at (w, b) after scaling it to mean margin 1; never 0, since nothing attains 0."""
+    s = y * np.asarray(X @ w + b, dtype=np.float64)
+    mean = math.fsum(s.tolist()) / len(s)
+    if not 0 < mean < math.inf:
+        raise Undecided(
+            "the classes overlap, so the minimum is positive, but the solver found no hyperplane "
+            "with a positive mean margin. Scale the columns of X to similar sizes."
+        )
+    total = math.fsum(np.maximum(-s, 0.0).tolist()) / mean
+    if total == 0:  # rounding hides it: sum without
+        plane = [Fraction(v) for v in (*w.tolist(), b)]
+        exact = _exact_margins(X, y, plane, range(len(y)))
+        total = float(sum(-v for v in exact if v < 0) * len(y) / sum(exact))
+    if total <= 0:
+        raise Undecided(
+            "the classes overlap, so the minimum is positive, but it is too small for floats. "
+            "Scale the columns of X to similar sizes."
+        )
+    return total, w / mean, b / mean
+
+
+def _exact_margins(X: Any, y: Array, plane: list[Fraction], rows: range) -> list[Fraction]:
+    out = []
+    for n in rows:
+        x = X[[n]].toarray()[0] if sp.issparse(X) else X[n]
+        score = sum((p * Fraction(v) for p, v in zip(plane, x.tolist(), strict=False)), plane[-1])
+        out.append(int(y[n]) * score)
+    return out

@@ -22,6 +22,7 @@ _PUBLIC = {
     "LinearModel": "rosenblatt.model_file",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
+    "DecisionDisplay": "rosenblatt.show.plots",
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
@@ -47,6 +48,7 @@ _PUBLIC = {
 
 __all__ = [
     "Certificate",
+    "DecisionDisplay",
     "LinearModel",
     "Margin",
     "MaxMargin",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
+    from rosenblatt.show.plots import DecisionDisplay
 
 
 def __getattr__(name: str) -> Any:

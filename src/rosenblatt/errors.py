@@ -39,3 +39,7 @@ class Undecided(RosenblattError):
 
 class RosenblattWarning(UserWarning):
     """The result is usable, but probably not what was meant."""
+
+
+class MissingPackageError(RosenblattError, ImportError):
+    """A package of an extra is not installed. The message has the command that does it."""

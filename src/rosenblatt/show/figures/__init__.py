@@ -1,0 +1,1 @@
+"""Figures: one picture a file; :mod:`rosenblatt.show.plots` is their front door."""

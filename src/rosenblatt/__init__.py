@@ -22,10 +22,17 @@ _PUBLIC = {
     "LinearModel": "rosenblatt.model_file",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
-    "DecisionDisplay": "rosenblatt.show.plots",
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
+    "CertificateDisplay": "rosenblatt.show.plots",
+    "CosineDisplay": "rosenblatt.show.plots",
+    "DecisionDisplay": "rosenblatt.show.plots",
+    "HyperplanesDisplay": "rosenblatt.show.plots",
+    "MistakesDisplay": "rosenblatt.show.plots",
+    "UpdateDisplay": "rosenblatt.show.plots",
+    "VersionSpaceDisplay": "rosenblatt.show.plots",
+    "WeightsDisplay": "rosenblatt.show.plots",
     "fit_file": "rosenblatt.from_file",
     "load_model": "rosenblatt.model_file",
     "predict_file": "rosenblatt.from_file",
@@ -48,10 +55,14 @@ _PUBLIC = {
 
 __all__ = [
     "Certificate",
+    "CertificateDisplay",
+    "CosineDisplay",
     "DecisionDisplay",
+    "HyperplanesDisplay",
     "LinearModel",
     "Margin",
     "MaxMargin",
+    "MistakesDisplay",
     "NotSeparable",
     "NothingProven",
     "OneVsRestTrace",
@@ -65,6 +76,9 @@ __all__ = [
     "Separable",
     "Trace",
     "Undecided",
+    "UpdateDisplay",
+    "VersionSpaceDisplay",
+    "WeightsDisplay",
     "__version__",
     "fit_file",
     "infinite_coefficients",
@@ -101,7 +115,16 @@ if TYPE_CHECKING:
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
-    from rosenblatt.show.plots import DecisionDisplay
+    from rosenblatt.show.plots import (
+        CertificateDisplay,
+        CosineDisplay,
+        DecisionDisplay,
+        HyperplanesDisplay,
+        MistakesDisplay,
+        UpdateDisplay,
+        VersionSpaceDisplay,
+        WeightsDisplay,
+    )
 
 
 def __getattr__(name: str) -> Any:

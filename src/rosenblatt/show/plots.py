@@ -5,6 +5,21 @@ the object given back has `ax_`, `figure_` and the artists as attributes; `plot`
 docs/plots.md shows them all.
 """
 
+from rosenblatt.show.figures.certificate import CertificateDisplay
+from rosenblatt.show.figures.cosine import CosineDisplay
 from rosenblatt.show.figures.decision import DecisionDisplay
+from rosenblatt.show.figures.mistakes import MistakesDisplay
+from rosenblatt.show.figures.update import UpdateDisplay
+from rosenblatt.show.figures.version_space import VersionSpaceDisplay
+from rosenblatt.show.figures.weights import HyperplanesDisplay, WeightsDisplay
 
-__all__ = ["DecisionDisplay"]
+__all__ = [
+    "CertificateDisplay",
+    "CosineDisplay",
+    "DecisionDisplay",
+    "HyperplanesDisplay",
+    "MistakesDisplay",
+    "UpdateDisplay",
+    "VersionSpaceDisplay",
+    "WeightsDisplay",
+]

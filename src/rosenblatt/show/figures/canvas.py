@@ -95,10 +95,10 @@ class Canvas:
             drawn.append(self.ax.scatter(part[:, 0], part[:, 1], **look))
         return drawn
 
-    def ring(self, X: Any, label: str, among: int = 1, **style: Any) -> Any:
+    def ring(self, X: Any, label: str, among: int = 1, size: float = 3.4, **style: Any) -> Any:
         """A ring round rows that are meant, `among` so many that are drawn."""
         look = {
-            "s": 3.4 * point_size(among),
+            "s": size * point_size(among),
             "marker": "o",
             "facecolor": "none",
             "edgecolor": self.ink,
@@ -109,7 +109,9 @@ class Canvas:
         }
         return self.ax.scatter(X[:, 0], X[:, 1], **look)
 
-    def arrow(self, start: Any, end: Any, label: str | None = None, **style: Any) -> Any:
+    def arrow(
+        self, start: Any, end: Any, label: str | None = None, gap: float = 11, **style: Any
+    ) -> Any:
         """A vector from `start` to `end`; its `xy` and `xyann` are the two ends."""
         look = {"arrowstyle": "-|>", "color": self.ink, "lw": 1.8, "mutation_scale": 14}
         look |= {"shrinkA": 0, "shrinkB": 0, **style}
@@ -117,10 +119,12 @@ class Canvas:
             "", xy=tuple(end), xytext=tuple(start), arrowprops=look, zorder=look.pop("zorder", 5)
         )
         if label:
-            self.words(end, label, away_from=start, color=look["color"])
+            self.words(end, label, start, gap, color=look["color"])
         return drawn
 
-    def words(self, at: Any, text: str, away_from: Any = None, **style: Any) -> Any:
+    def words(
+        self, at: Any, text: str, away_from: Any = None, gap: float = 11, **style: Any
+    ) -> Any:
         """Words beside a point, on the far side from `away_from`, on a patch of the ground."""
         shift = np.array([0.0, 1.0])
         if away_from is not None:
@@ -129,7 +133,11 @@ class Canvas:
         box = {"boxstyle": "round,pad=0.15", "fc": self.ground, "ec": "none", "alpha": 0.75}
         look = {"color": self.ink, "ha": "center", "va": "center", "zorder": 6, "bbox": box}
         return self.ax.annotate(
-            text, xy=tuple(at), xytext=tuple(11 * shift), textcoords="offset points", **look | style
+            text,
+            xy=tuple(at),
+            xytext=tuple(gap * shift),
+            textcoords="offset points",
+            **look | style,
         )
 
     def legend(self, **style: Any) -> Any:

@@ -8,6 +8,7 @@ docs/plots.md shows them all.
 from rosenblatt.show.figures.certificate import CertificateDisplay
 from rosenblatt.show.figures.cosine import CosineDisplay
 from rosenblatt.show.figures.decision import DecisionDisplay
+from rosenblatt.show.figures.losses import LossesDisplay
 from rosenblatt.show.figures.mistakes import MistakesDisplay
 from rosenblatt.show.figures.update import UpdateDisplay
 from rosenblatt.show.figures.version_space import VersionSpaceDisplay
@@ -18,6 +19,7 @@ __all__ = [
     "CosineDisplay",
     "DecisionDisplay",
     "HyperplanesDisplay",
+    "LossesDisplay",
     "MistakesDisplay",
     "UpdateDisplay",
     "VersionSpaceDisplay",

@@ -19,6 +19,7 @@ from rosenblatt.show.figures.plane import Array, Points, Window, check_two_featu
 from rosenblatt.show.figures.weights import Path
 
 FRAMES = 5
+SMALL_ANGLE = 8.0  # degrees: below, there is no room for the number
 
 
 @dataclass(kw_only=True, eq=False)
@@ -46,7 +47,7 @@ class UpdateDisplay:
     lines_ : dict of str to Line2D
         'old' and 'new': the hyperplanes.
     angles_ : dict of str to Line2D
-        'old' and 'new': arcs between x and w.
+        'old' and 'new': arcs between x and w, unless they are below 8 degrees.
     """
 
     w: Array
@@ -242,7 +243,7 @@ class UpdateDisplay:
     def _draw_angles(self, c: Canvas, window: Window) -> None:
         sizes = {"old": (self.w, 0.16, (0, (4, 2))), "new": (self.new_w, 0.09, "-")}
         for (name, (w, size, ls)), angle in zip(sizes.items(), self.angles, strict=True):
-            if not np.isfinite(angle):
+            if not angle >= SMALL_ANGLE:
                 continue
             arc = size * window.height * _arc(self.x, w)
             (self.angles_[name],) = c.ax.plot(*arc.T, color=c.ink, lw=1.1, ls=ls, zorder=3)

@@ -16,7 +16,9 @@ Array = npt.NDArray[Any]
 def minimise(X: Any, y: Array, intercept: bool, solver: str) -> tuple[Array, float]:
     """(w, b) of least soft loss with mean margin 1. Powers of two scale the columns exactly."""
     exponents = _exponents(X)
-    Z = sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    Z: Any = (
+        sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    )
     scales = np.ldexp(1.0, -exponents)
     Z = Z @ sp.diags_array(scales) if sp.issparse(Z) else Z * scales
     Z = sp.csr_array(Z.multiply(y[:, None])) if sp.issparse(Z) else Z * y[:, None]
@@ -57,18 +59,20 @@ def _by_highs(Z: Any) -> Array:
     if found.status != 0:
         raise _gave_up("HiGHS", found.message)
     # multipliers of the equations: z_n.v >= -(something >= 0) and total.v = -1, up to sign
-    return np.asarray(found.eqlin.marginals, dtype=np.float64) * -n
+    v: Array = np.asarray(found.eqlin.marginals, dtype=np.float64)
+    return np.asarray(-n * v)
 
 
 def _by_cvxpy(Z: Any) -> Array:
     """The problem as the lecture would type it into CVX."""
     try:
-        import cvxpy as cp
+        import cvxpy
     except ImportError as e:
         raise ParameterError(
             "solver='cvxpy' needs cvxpy, which is not installed. Run "
             "`pip install rosenblatt[convex]`, or take solver='highs'."
         ) from e
+    cp: Any = cvxpy  # half of its names have no hints
     v = cp.Variable(Z.shape[1])
     margins = Z @ v
     problem = cp.Problem(cp.Minimize(cp.sum(cp.pos(-margins))), [cp.sum(margins) == Z.shape[0]])

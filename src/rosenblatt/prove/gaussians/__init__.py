@@ -1,0 +1,1 @@
+"""Two Gaussian classes: covariances, quadratic and linear rules, and what they err."""

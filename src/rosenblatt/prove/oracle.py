@@ -1,0 +1,332 @@
+"""Oracle: two Gaussian classes, the best that anyone could do, and what any rule errs.
+
+Class 1 has probability p1, class 0 the rest; x of class k is N(m_k, S_k). The Bayes rule says
+class 1 where the log-odds
+
+    q(x) = log p1 f1(x) - log p0 f0(x)
+
+are >= 0: a linear rule if S0 = S1, else a quadratic one. Its error is P(q < 0 | 1) p1 +
+P(q >= 0 | 0) p0, computed and not sampled (`gaussians/quadratic.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.prove.gaussians.best_linear import Search
+from rosenblatt.prove.gaussians.canonical import Canonical
+from rosenblatt.prove.gaussians.covariance import Root, as_covariance, as_mean, as_prior
+from rosenblatt.prove.gaussians.precise import rational
+from rosenblatt.prove.gaussians.rules import (
+    LinearRule,
+    QuadraticRule,
+    as_plane,
+    as_points,
+    quadratic_of,
+    sides,
+)
+
+Array = npt.NDArray[Any]
+__all__ = ["GaussianPair", "LinearRule", "QuadraticRule"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPair:
+    """Two Gaussian classes, 0 and 1, with all that can be known about telling them apart.
+
+    Parameters
+    ----------
+    mean0, mean1 : vector of d numbers, or a number for d = 1
+    cov0, cov1 : d x d covariance matrix, or a number: that variance in every direction
+        Positive semidefinite; singular ones are allowed.
+    prior1 : float, default=0.5
+        The probability of class 1.
+
+    Examples
+    --------
+    >>> pair = GaussianPair([0, 0], 4.0, [10, 10], 4.0)
+    >>> round(pair.bayes_error(), 9)
+    0.000203476
+    >>> pair.error_of([1.0, 0.0], -5.0)      # only the first feature
+    0.006209665325776132
+    """
+
+    mean0: Array
+    cov0: Array
+    mean1: Array
+    cov1: Array
+    prior1: float = 0.5
+
+    def __post_init__(self) -> None:
+        means = as_mean(self.mean0, "mean0"), as_mean(self.mean1, "mean1")
+        d = len(means[0])
+        if len(means[1]) != d:
+            raise DataError(
+                f"mean0 has {d} entries and mean1 {len(means[1])}. Give both the same features."
+            )
+        for name, value in (
+            ("mean0", means[0]),
+            ("mean1", means[1]),
+            ("cov0", as_covariance(self.cov0, d, "cov0")),
+            ("cov1", as_covariance(self.cov1, d, "cov1")),
+            ("prior1", as_prior(self.prior1)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.mean0)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the Bayes rule is linear: equal covariances."""
+        return bool(np.array_equal(self.cov0, self.cov1))
+
+    @cached_property
+    def _roots(self) -> tuple[Root, Root]:
+        return Root(self.cov0), Root(self.cov1)
+
+    @cached_property
+    def _canonical(self) -> Canonical:
+        return Canonical.of(*self._roots, self.mean0, self.mean1)
+
+    @property
+    def _log_odds(self) -> float:
+        """log(p1 / p0)."""
+        if self.prior1 in (0.0, 1.0):
+            return math.inf if self.prior1 else -math.inf
+        return math.log(self.prior1) - math.log1p(-self.prior1)
+
+    # ----------------------------------------------------------------------- draws
+
+    def sample(self, n: int | tuple[int, int], seed: int = 0) -> tuple[Array, Array]:
+        """Rows and labels 0 and 1.
+
+        Parameters
+        ----------
+        n : int or (int, int)
+            How many rows, their classes drawn with `prior1`; or how many of class 0 and of
+            class 1, in this order and then shuffled.
+        seed : int, default=0
+            The same seed gives the same rows.
+
+        Examples
+        --------
+        >>> X, y = GaussianPair([0, 0], 1.0, [3, 3], 1.0).sample((50, 20), seed=1)
+        >>> X.shape, int(y.sum())
+        ((70, 2), 20)
+        """
+        rng = np.random.default_rng(seed)
+        if isinstance(n, tuple):
+            if len(n) != 2 or min(n) < 0 or sum(n) < 1:
+                raise ParameterError(f"n must be rows of class 0 and of class 1, got {n!r}.")
+            y = rng.permutation(np.repeat([0, 1], n))
+        else:
+            if n < 1:
+                raise ParameterError(f"n must be at least 1, got {n!r}.")
+            y = (rng.random(n) < self.prior1).astype(np.int64)
+        z = rng.standard_normal((len(y), self.n_features))
+        X = np.empty(z.shape)
+        for k, mean, root in zip((0, 1), (self.mean0, self.mean1), self._roots, strict=True):
+            R = root.floats
+            X[y == k] = mean + z[y == k][:, : R.shape[1]] @ R.T
+        return X, y
+
+    def density(self, X: Any, label: int) -> Array:
+        """The density of class `label` (0 or 1) at the rows of X, without its prior.
+
+        >>> GaussianPair(0.0, 1.0, 2.0, 1.0).density([[0.0]], 0)
+        array([0.39894228])
+        """
+        if label not in (0, 1):
+            raise ParameterError(f"label must be 0 or 1, got {label!r}.")
+        root, mean = self._roots[label], (self.mean0, self.mean1)[label]
+        if len(root.rows) < self.n_features:
+            raise DataError(
+                f"cov{label} is singular, so class {label} has no density. Add a little to its "
+                "diagonal, or leave out features that others determine."
+            )
+        return np.asarray(np.exp(root.log_density(as_points(X, self.n_features) - mean)))
+
+    # ------------------------------------------------------------------ the Bayes rule
+
+    def decision(self, X: Any) -> Array:
+        """The log-odds of class 1 at the rows of X; class 1 where they are >= 0.
+
+        Infinite where only one class can be: a prior of 0 or 1, or singular covariances.
+
+        >>> GaussianPair(0.0, 1.0, 2.0, 1.0).decision([[0.0], [1.0], [3.0]])
+        array([-2.,  0.,  4.])
+        """
+        points = as_points(X, self.n_features)
+        if math.isinf(self._log_odds):
+            return np.full(len(points), self._log_odds)
+        if self.linear and not self._canonical.apart:
+            return self._equal_covariances(points)
+        return self._canonical.decision(points, self.mean0, self._log_odds)
+
+    def _equal_covariances(self, points: Array) -> Array:
+        """The quadratic parts cancel: 2 m.u - m.m in canonical coordinates, v = 1/2."""
+        u = (points - self.mean0)[:, self._canonical.rows] @ self._canonical.T.T
+        m = self._canonical.m
+        return np.asarray(2 * (u @ m) - m @ m + self._log_odds)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The Bayes rule: 0 or 1 for each row."""
+        return np.asarray(self.decision(X) >= 0, dtype=np.int64)
+
+    def bayes_error(self) -> float:
+        """The least error that any rule can have, to 1e-8 or better.
+
+        In closed form for one feature and for equal covariances; otherwise by inverting the
+        characteristic function of the log-odds along a path on which nothing cancels.
+
+        >>> round(GaussianPair(0.0, 1.0, 1.0, 4.0, prior1=0.7).bayes_error(), 6)
+        0.299658
+        """
+        return self._bayes_error
+
+    @cached_property
+    def _bayes_error(self) -> float:
+        p1 = self.prior1
+        p0 = 1 - p1
+        if p1 in (0.0, 1.0) or self._canonical.apart:
+            return 0.0
+        if self._canonical.joint is None:  # two equal points
+            return min(p0, p1)
+        odds = self._log_odds
+        if self.linear:
+            D = math.sqrt(2.0) * float(np.linalg.norm(self._canonical.m))
+            if D == 0:
+                return min(p0, p1)
+            return float(p0 * ndtr(-D / 2 + odds / D) + p1 * ndtr(-D / 2 - odds / D))
+        of0, of1 = self._canonical.quadratics(odds)
+        return p0 * of0.positive() + p1 * of1.negative()
+
+    def bayes_rule(self) -> LinearRule | QuadraticRule:
+        """The Bayes rule by its coefficients, if both covariances are regular.
+
+        >>> rule = GaussianPair([0, 0], 1.0, [2, 0], 1.0).bayes_rule()
+        >>> rule.w, rule.b
+        (array([2., 0.]), -2.0)
+        """
+        if any(len(root.rows) < self.n_features for root in self._roots):
+            raise DataError(
+                "a covariance is singular, so the log-odds are no quadratic. Use decision(X)."
+            )
+        if math.isinf(self._log_odds):
+            return self._constant(self.prior1 == 1)
+        inverses = [root.exact.inv() for root in self._roots]
+        means = [rational(m[:, None]) for m in (self.mean0, self.mean1)]
+        slopes = [S * m for S, m in zip(inverses, means, strict=True)]
+        heights = [(m.transpose() * s)[0, 0] for m, s in zip(means, slopes, strict=True)]
+        dets = [root.exact.det() for root in self._roots]
+        A = _floats((inverses[0] - inverses[1]) / 2)
+        w = _floats(slopes[1] - slopes[0])[:, 0]
+        half = (heights[0] - heights[1]) / 2
+        ratio = dets[0] / dets[1]
+        logs = (math.log(int(ratio.p)) - math.log(int(ratio.q))) / 2
+        b = int(half.p) / int(half.q) + logs + self._log_odds
+        if self.linear:
+            return LinearRule(w, b, self.bayes_error())
+        return QuadraticRule(A, w, b, self.bayes_error())
+
+    # ------------------------------------------------------------------- other rules
+
+    def error_of(self, w: Any, b: Any = 0.0) -> float:
+        """The true error of the linear rule "class 1 where w.x + b >= 0", in closed form.
+
+        Parameters
+        ----------
+        w : d numbers, also as `coef_` has them
+        b : the offset, default=0
+
+        Examples
+        --------
+        >>> GaussianPair(0.0, 1.0, 2.0, 1.0).error_of([1.0], -1.0)
+        0.15865525393145707
+        """
+        weights, offset = as_plane(w, b, self.n_features)
+        missed = sides(weights, offset, self.mean1, self._roots[1])[0]
+        false = sides(weights, offset, self.mean0, self._roots[0])[1]
+        return self.prior1 * missed + (1 - self.prior1) * false
+
+    def error_of_quadratic(self, A: Any, w: Any, b: Any = 0.0) -> float:
+        """The true error of "class 1 where x'A x + w.x + b >= 0", to 1e-8 or better.
+
+        Parameters
+        ----------
+        A : d x d matrix
+        w, b : as for `error_of`
+
+        Examples
+        --------
+        >>> pair = GaussianPair([0, 0], 1.0, [0, 0], 9.0)
+        >>> round(pair.error_of_quadratic([[1, 0], [0, 1]], [0, 0], -4.0), 9)
+        0.16729894
+        """
+        d = self.n_features
+        weights, offset = as_plane(w, b, d)
+        matrix = np.asarray(A, dtype=np.float64)
+        if matrix.shape != (d, d) or not np.isfinite(matrix).all():
+            raise DataError(f"A has shape {matrix.shape}. Give a finite {d} x {d} matrix.")
+        if not matrix.any():
+            return self.error_of(weights, offset)
+        of0, of1 = (
+            quadratic_of(matrix, weights, offset, mean, root)
+            for mean, root in zip((self.mean0, self.mean1), self._roots, strict=True)
+        )
+        return (1 - self.prior1) * of0.positive() + self.prior1 * of1.negative()
+
+    def best_linear(self) -> LinearRule:
+        """The linear rule of least true error (Anderson and Bahadur), constant rules included.
+
+        The least error is searched for among all directions that can have it, and the rule
+        that is returned has exactly the error it says. If a class does not vary in some direction
+        there may be no best rule, only ever better ones; then it is one of these.
+
+        >>> rule = GaussianPair([0, 0], 1.0, [0, 0], 1.0, prior1=0.2).best_linear()
+        >>> rule.w, rule.b, rule.error       # always class 0
+        (array([0., 0.]), -1.0, 0.2)
+        """
+        return self._best_linear
+
+    @cached_property
+    def _best_linear(self) -> LinearRule:
+        if self.prior1 in (0.0, 1.0):
+            return self._constant(self.prior1 == 1)
+        at = self._canonical
+        if at.gap.any():
+            w = at.null[:, int(np.abs(at.gap).argmax())] * np.sign(at.gap[np.abs(at.gap).argmax()])
+            return self._rule(w, -float(w @ (self.mean0 + self.mean1)) / 2)
+        found = Search(at.m, at.share, at.rest, self.prior1).best() if at.joint else None
+        if found is None:
+            return self._constant(self.prior1 > 0.5)
+        w = np.zeros(self.n_features)
+        w[at.rows] = found[0] @ at.T
+        return self._rule(w, found[1] - float(w @ self.mean0))
+
+    def _rule(self, w: Array, b: float) -> LinearRule:
+        return LinearRule(w, b, self.error_of(w, b))
+
+    def _constant(self, one: bool) -> LinearRule:
+        return self._rule(np.zeros(self.n_features), 1.0 if one else -1.0)
+
+    def __str__(self) -> str:
+        kind = "equal covariances" if self.linear else "different covariances"
+        return (
+            f"two Gaussian classes of {self.n_features} features, {kind}, prior of class 1 "
+            f"{self.prior1:g}"
+        )
+
+
+def _floats(A: Any) -> Array:
+    return np.array([[int(v.p) / int(v.q) for v in row] for row in A.tolist()])

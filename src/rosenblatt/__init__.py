@@ -19,6 +19,7 @@ _PUBLIC = {
     "Margin": "rosenblatt.learn.rules",
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
+    "GaussianPair": "rosenblatt.prove.oracle",
     "LinearModel": "rosenblatt.model_file",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
@@ -49,6 +50,7 @@ _PUBLIC = {
     "NothingProven": "rosenblatt.prove.runs.earned",
     "RunBounds": "rosenblatt.prove.runs.run_bounds",
     "separability_table": "rosenblatt.prove.multiclass",
+    "soft_minimum": "rosenblatt.prove.losses",
     "RosenblattError": "rosenblatt.errors",
     "Undecided": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
@@ -59,6 +61,7 @@ __all__ = [
     "CertificateDisplay",
     "CosineDisplay",
     "DecisionDisplay",
+    "GaussianPair",
     "HyperplanesDisplay",
     "LinearModel",
     "LossesDisplay",
@@ -93,6 +96,7 @@ __all__ = [
     "save_model",
     "separability",
     "separability_table",
+    "soft_minimum",
 ]
 
 if TYPE_CHECKING:
@@ -111,9 +115,11 @@ if TYPE_CHECKING:
         Separable,
     )
     from rosenblatt.prove.coefficients import infinite_coefficients
+    from rosenblatt.prove.losses import soft_minimum
     from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.offenders import offenders
+    from rosenblatt.prove.oracle import GaussianPair
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability

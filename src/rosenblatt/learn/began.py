@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import Update
 
 Array = npt.NDArray[Any]
 
@@ -60,19 +62,32 @@ class Began:
         cls, problem: Problem, states: list[State], options: Options, class_weight: Array | None
     ) -> Began:
         """Before the first visit."""
-        update = options.update
+        starts = [(s.w, s.b) for s in states]
+        kind = options.schedule(0).kind
+        return cls.of_run(problem, starts, options.update, kind, class_weight)
+
+    @classmethod
+    def of_run(
+        cls,
+        problem: Problem,
+        starts: Sequence[tuple[Array, Array]],
+        update: Update,
+        shuffle: str,
+        class_weight: Array | None = None,
+    ) -> Began:
+        """The same from the parts that a recorded run remembers."""
         repeat = update.weighting == "repeat" and update.mode == "online"
         return cls(
-            starts=tuple((s.w.copy(), s.b.copy()) for s in states),
+            starts=tuple((w.copy(), b.copy()) for w, b in starts),
             mode=update.mode,
             tie=update.tie,
             tau=update.tau,
             moves_at_margin=update.rule.name == "margin",
             fit_intercept=update.fit_intercept,
             penalty=update.penalty is not None,
-            direct=states[0].w.ndim == 2,
+            direct=starts[0][0].ndim == 2,
             eta=float(update.etas(1, 1)[0]) if update.constant_eta else None,
-            shuffle=options.schedule(0).kind,
+            shuffle=shuffle,
             weights=_kind((problem.sample_weight, class_weight), repeat),
             n_rows=problem.n_rows,
             fingerprint=fingerprint(problem),

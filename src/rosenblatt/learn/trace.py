@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.rules import Update
+
 Array = npt.NDArray[Any]
 
 
@@ -85,11 +88,42 @@ class Recorded(NamedTuple):
     b: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a recorded run worked on and how, so that it can be looked at later.
+
+    Attributes
+    ----------
+    problem : Problem or None
+        The rows, not copied. They are left out when the record is pickled or copied: a stored
+        model carries no data.
+    start : (w, b)
+    visits : float
+        Made before this run, in earlier calls of `partial_fit`.
+    update : Update
+    schedule : str
+        "order", "shuffle" or "sample".
+    held_out : bool array or None
+        Rows that were never visited.
+    """
+
+    problem: Problem | None
+    start: tuple[Array, Array]
+    visits: float
+    update: Update
+    schedule: str
+    held_out: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "problem": None}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """The first updates of a run, for people who want to look. `row` is -1 for a batch step.
 
-    `n_updates` is how many there were; `complete` says whether all of them are here.
+    `n_updates` is how many there were; `complete` says whether all of them are here; `setting`
+    is what the run worked on.
     """
 
     pass_number: Array
@@ -99,6 +133,7 @@ class Record:
     w: Array
     b: Array
     n_updates: int
+    setting: Setting | None = None
 
     @property
     def complete(self) -> bool:

@@ -28,7 +28,7 @@ from rosenblatt.learn.keep import (
 from rosenblatt.learn.rules import Margin, Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.shortcuts import NO_GRAM, Choice
-from rosenblatt.learn.trace import Cycle, Record, StopReason, Trace
+from rosenblatt.learn.trace import Cycle, Record, Setting, StopReason, Trace
 
 Array = npt.NDArray[Any]
 NO_LIMIT = np.iinfo(np.int64).max
@@ -174,6 +174,7 @@ class _Run:
         _check_shapes(problem, keep, state)
         self.problem, self.update, self.keep, self.stop = problem, update, keep, stop
         self.state, self.wants_record = state, record
+        self.held_mask = None if held_out is None else held_out.mask
         self.direct = state.w.ndim == 2
         self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
         self.schedule = schedule if update.mode == "online" else Schedule()
@@ -385,7 +386,11 @@ class _Run:
             c[:n].copy() for c in (log.index, log.step, log.visit, log.w, log.b)
         )
         w = w.reshape(-1, *self.state.w.shape)
-        return Record(numbers[:n], row, amount, visit, w, b, int(log.count[0]))
+        w0, b0, visits, _ = self.start
+        setting = Setting(
+            self.problem, (w0, b0), visits, self.update, self.schedule.kind, self.held_mask
+        )
+        return Record(numbers[:n], row, amount, visit, w, b, int(log.count[0]), setting)
 
     def _cycle(self) -> Cycle:
         """Go round once more, counting, and see whether the updates sum to exactly zero."""

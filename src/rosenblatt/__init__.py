@@ -35,6 +35,7 @@ _PUBLIC = {
     "UpdateDisplay": "rosenblatt.show.plots",
     "VersionSpaceDisplay": "rosenblatt.show.plots",
     "WeightsDisplay": "rosenblatt.show.plots",
+    "film": "rosenblatt.show.film",
     "fit_file": "rosenblatt.from_file",
     "load_model": "rosenblatt.model_file",
     "predict_file": "rosenblatt.from_file",
@@ -85,6 +86,7 @@ __all__ = [
     "VersionSpaceDisplay",
     "WeightsDisplay",
     "__version__",
+    "film",
     "fit_file",
     "infinite_coefficients",
     "load_model",
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
+    from rosenblatt.show.film import film
     from rosenblatt.show.plots import (
         CertificateDisplay,
         CosineDisplay,

@@ -29,7 +29,8 @@ body { margin: 0 auto; max-width: 46rem; padding: 2rem 1rem 4rem; background: va
   color: var(--ink); font: 1.05rem/1.55 Georgia, "Times New Roman", serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .3rem; }
 nav { font-size: .92rem; columns: 2; column-gap: 2rem; } nav a { display: block; }
-a { color: inherit; } .says { color: var(--soft); font-style: italic; margin-top: 0; }
+a { color: inherit; } p { white-space: pre-line; }
+.says { color: var(--soft); font-style: italic; margin-top: 0; }
 .slip { background: var(--slip); border-left: 4px solid var(--slip-edge); padding: .6rem .9rem; }
 .slip b { display: block; font-size: .85rem; text-transform: uppercase; letter-spacing: .05em; }
 figure { margin: 1.2rem 0; } figcaption { color: var(--soft); font-size: .92rem; }

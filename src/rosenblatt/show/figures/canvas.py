@@ -141,7 +141,9 @@ class Canvas:
         )
 
     def legend(self, **style: Any) -> Any:
-        """A legend of what has a label, where it covers least."""
+        """A legend of what has a label, where it covers least; None if nothing has."""
+        if not self.ax.get_legend_handles_labels()[1]:
+            return None
         found = self.ax.legend(**{"framealpha": 0.85, "fontsize": "small", **style})
         found.set_zorder(7)
         return found

@@ -137,7 +137,7 @@ class Window:
                [2., 2.]])
         """
         side = self.clip([(w, b)])
-        near = 1e-9 * (np.abs(side) @ np.abs(w) + abs(b))
+        near = 1e-9 * (np.abs(self.corners).max(axis=0) @ np.abs(w) + abs(b))
         ends = side[np.abs(side @ w + b) <= near]
         if len(ends) < 2 or not w.any():
             return np.empty((0, 2))

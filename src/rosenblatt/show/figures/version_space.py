@@ -179,7 +179,7 @@ class VersionSpaceDisplay:
             codes=problem.class_numbers(),
             names=tuple(str(c) for c in problem.classes.tolist()),
             window=window,
-            corners=_solid(window.clip(list(zip(normals, shifts, strict=True)))),
+            corners=_allowed(window, normals, shifts),
             path=path,
             axes=("$w$", "$b$") if whole else ("$w_1$", "$w_2$"),
             b=None if whole else b,
@@ -259,8 +259,11 @@ def _window(normals: Array, shifts: Array, path: Array, reach: float | None) -> 
     return Window(-far_enough, far_enough, -far_enough, far_enough)
 
 
-def _solid(corners: Array) -> Array:
-    """No corners if they enclose nothing: the edges belong to no version space."""
+def _allowed(window: Window, normals: Array, shifts: Array) -> Array:
+    """Corners of what all rows allow; none if they enclose nothing, for edges are not allowed."""
+    if (~normals.any(axis=1) & (shifts <= 0)).any():  # x = 0: no w changes its score
+        return np.empty((0, 2))
+    corners = window.clip(list(zip(normals, shifts, strict=True)))
     x, y = corners.T
     twice = float(np.abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))))
     size = float(np.abs(corners).max()) if len(corners) else 0.0

@@ -1,0 +1,116 @@
+"""matplotlib only when something is drawn; colours that differ; a plane and its lines."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
+from rosenblatt.errors import MissingPackageError, ParameterError
+from rosenblatt.show.figures import canvas
+from rosenblatt.show.figures.canvas import Canvas, brightness
+from rosenblatt.show.figures.plane import Window, hull
+
+numbers = st.integers(-8, 8).map(float)
+
+
+def test_displays_are_there_before_matplotlib_is():
+    code = "import sys, rosenblatt; rosenblatt.DecisionDisplay; print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'rosenblatt\[plots\]'") as told:
+        Canvas.on()
+    assert isinstance(told.value, ImportError)
+
+
+def test_something_else_than_axes_is_refused():
+    with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got int"):
+        Canvas.on(3)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_ink_and_hues_stand_out_from_the_ground(style):
+    with plt.style.context(style):
+        c = Canvas.on()
+    ground = brightness(c.ground)
+    assert abs(brightness(c.ink) - ground) > 0.9
+    assert all(abs(brightness(c.hue(k)) - ground) > 0.25 for k in range(5))
+    assert c.dark == (style == "dark_background")
+
+
+def test_a_dark_axes_in_a_light_style_is_dark():
+    _, ax = plt.subplots()
+    ax.set_facecolor("black")
+    assert Canvas.on(ax).dark
+    assert brightness(Canvas.on(ax).ink) > 0.5
+
+
+def test_transparent_axes_show_the_figure():
+    fig, ax = plt.subplots()
+    fig.set_facecolor("black")
+    ax.set_facecolor("none")
+    assert Canvas.on(ax).dark
+
+
+def test_the_two_classes_differ_in_grey_and_in_shape():
+    c = Canvas.on()
+    assert abs(brightness(c.hue(0)) - brightness(c.hue(1))) > 0.2
+    assert len(set(canvas.MARKERS)) == len(canvas.MARKERS)
+    assert len(set(map(str, canvas.DASHES))) == len(canvas.DASHES)
+
+
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20))
+def test_the_hull_is_that_of_qhull(rows):
+    X = np.array(rows)
+    corners = hull(X)
+    assert {tuple(p) for p in corners} <= {tuple(p) for p in X}
+    if np.linalg.matrix_rank(X - X[0]) < 2:
+        ends = sorted({tuple(p) for p in X})
+        assert sorted(map(tuple, corners)) == sorted({ends[0], ends[-1]})
+        return
+    assert sorted(map(tuple, corners)) == sorted(map(tuple, X[ConvexHull(X).vertices]))
+
+
+@given(numbers, numbers, numbers)
+def test_a_chord_ends_on_the_hyperplane_and_on_the_frame(w1, w2, b):
+    window, w = Window(-3.1, 5.3, -2.7, 4.9), np.array([w1, w2])
+    ends = window.chord(w, b)
+    values = window.corners @ w + b
+    assert (len(ends) == 2) == bool(w.any() and values.min() <= 0 <= values.max()) or (
+        np.count_nonzero(values == 0) == 1
+    )
+    for p in ends:
+        assert w @ p + b == pytest.approx(0, abs=1e-9)
+        assert np.isclose(p, [window.left, window.bottom]).any() or (
+            np.isclose(p, [window.right, window.top]).any()
+        )
+
+
+@given(st.lists(st.tuples(numbers, numbers, numbers), max_size=6))
+def test_clipping_keeps_exactly_what_all_half_planes_have(planes):
+    window = Window(-3.0, 5.0, -2.0, 4.0)
+    half_planes = [(np.array(p[:2]), p[2]) for p in planes]
+    polygon = window.clip(half_planes)
+    for w, b in half_planes:
+        assert (polygon @ w + b >= -1e-9).all()
+    inside = [p for p in window.grid(9)[2] if all(w @ p + b > 1e-9 for w, b in half_planes)]
+    for p in inside:  # to the left of every edge
+        edges = pairwise([*polygon, polygon[0]])
+        assert all(np.cross([*(b - a), 0], [*(p - a), 0])[2] >= -1e-9 for a, b in edges)
+
+
+def test_a_window_is_as_wide_as_axes_and_holds_all_rows():
+    X = np.array([[0.0, 0.0], [1.0, 10.0]])
+    window = Window.around(X)
+    assert (window.right - window.left) / window.height == pytest.approx(4 / 3)
+    assert all(window.contains(p) for p in X)
+    assert Window.around(X[:1]).height > 0

@@ -1,5 +1,7 @@
 """Pictures of a run: mistakes, weights, hyperplanes, one update, the cosine towards its bound."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -83,9 +85,14 @@ def test_weights_of_the_worked_example(sutd):
     assert legend(shown.ax_) == ["$w_1$", "$w_2$"]  # no offset was trained
 
 
-def test_a_trace_alone_does_not_know_the_start(sutd):
+def test_a_trace_is_enough(sutd):
     shown = WeightsDisplay.from_estimator(sutd.trace_)
-    assert shown.lines_["$w_1$"].get_xdata().tolist() == [1, 2, 3]
+    assert shown.lines_["$w_1$"].get_ydata().tolist() == [1, 2, 3, 3]
+    assert UpdateDisplay.from_estimator(sutd.trace_, SUTD, SIGNS, 3).w.tolist() == [3, -0.8]
+    bare = replace(sutd.trace_, record=replace(sutd.trace_.record, setting=None))
+    assert WeightsDisplay.from_estimator(bare).path.numbers.tolist() == [1, 2, 3]
+    with pytest.raises(ParameterError, match="where the run began was not recorded"):
+        UpdateDisplay.from_estimator(bare, SUTD, SIGNS)
 
 
 def test_many_weights_are_drawn_without_names():
@@ -149,14 +156,9 @@ def test_w_comes_closer_after_a_false_negative_and_goes_away_after_a_false_posit
 
 
 def test_an_offset_raises_the_score_by_one_more(conjunction):
-    for number in (1, 5):
-        shown = (
-            UpdateDisplay.from_estimator(conjunction, AND, YES, number)
-            if number > 1
-            else (UpdateDisplay.from_example([1, 1], [1, 2], -1, fit_intercept=True))
-        )
-        gain = shown.scores[1] - shown.scores[0]
-        assert gain == pytest.approx(shown.x @ shown.x + 1)
+    shown = UpdateDisplay.from_estimator(conjunction, AND, YES, 5)
+    assert shown.offset
+    assert shown.scores[1] - shown.scores[0] == pytest.approx(shown.x @ shown.x + 1)
 
 
 def test_five_frames_add_one_thing_each():
@@ -324,8 +326,6 @@ def test_hyperplanes_need_two_features_and_at_least_two_lines(sutd):
 
 
 def test_a_trace_without_a_pass_is_empty(conjunction):
-    from dataclasses import replace
-
     none = np.empty(0, dtype=int)
     empty = replace(conjunction.trace_, mistakes=none, updates=none, loss=none, norms=none)
     with pytest.raises(ParameterError, match=r"trace is empty.*max_iter >= 1"):

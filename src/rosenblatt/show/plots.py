@@ -10,6 +10,7 @@ from rosenblatt.show.figures.cosine import CosineDisplay
 from rosenblatt.show.figures.decision import DecisionDisplay
 from rosenblatt.show.figures.losses import LossesDisplay
 from rosenblatt.show.figures.mistakes import MistakesDisplay
+from rosenblatt.show.figures.oracle import OracleDisplay
 from rosenblatt.show.figures.update import UpdateDisplay
 from rosenblatt.show.figures.version_space import VersionSpaceDisplay
 from rosenblatt.show.figures.weights import HyperplanesDisplay, WeightsDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "HyperplanesDisplay",
     "LossesDisplay",
     "MistakesDisplay",
+    "OracleDisplay",
     "UpdateDisplay",
     "VersionSpaceDisplay",
     "WeightsDisplay",

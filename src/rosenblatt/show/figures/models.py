@@ -76,15 +76,11 @@ def record_of(trace: Trace) -> Record:
     return trace.record
 
 
-def start_of(source: Any, trace: Trace) -> tuple[Array, float] | None:
-    """Where the run began, if the estimator knows."""
-    began = getattr(source, "_began", None)
-    if began is None or began.calls > 1 or began.direct:
+def start_of(record: Record) -> tuple[Array, float] | None:
+    """Where the recorded run began, if the record knows."""
+    if record.setting is None:
         return None
-    k = 0
-    if isinstance(source.trace_, OneVsRestTrace):
-        k = next(k for k, t in enumerate(source.trace_.traces) if t is trace)
-    w, b = began.starts[k]
+    w, b = record.setting.start
     return np.asarray(w, dtype=np.float64).ravel(), float(np.ravel(b)[0])
 
 

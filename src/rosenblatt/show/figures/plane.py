@@ -143,7 +143,8 @@ class Window:
             return np.empty((0, 2))
         along = ends @ np.array([-w[1], w[0]])
         ends = ends[[int(along.argmin()), int(along.argmax())]]
-        return ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+        found: Array = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+        return found
 
     def clip(self, half_planes: list[tuple[Array, float]]) -> Array:
         """Corners of the part of the window with w.x + b >= 0 for all (w, b).

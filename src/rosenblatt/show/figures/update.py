@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.trace import OneVsRestTrace
 from rosenblatt.show.figures.canvas import Canvas
+from rosenblatt.show.figures.models import record_of, trace_of
 from rosenblatt.show.figures.plane import Array, Points, Window, check_two_features, hyperplane
 from rosenblatt.show.figures.weights import Path
 
@@ -135,7 +135,7 @@ class UpdateDisplay:
 
         Parameters
         ----------
-        estimator : fitted Perceptron on two classes, mode "online"
+        estimator : fitted Perceptron on two classes, or its Trace; mode "online"
         X, y : the rows and labels it was trained on; two features
         number : int, default=1
             Which update, counted from 1.
@@ -143,14 +143,10 @@ class UpdateDisplay:
         """
         path = Path.of(estimator)
         points = Points.of(X, y)
-        record = estimator.trace_.record
+        record = record_of(trace_of(estimator))
         check_two_features(path.w.shape[1])
-        assert not isinstance(estimator.trace_, OneVsRestTrace)  # Path.of has refused it
         if path.numbers[0] != 0:
-            raise ParameterError(
-                "where the run began is not known, because partial_fit was called more than once. "
-                "Use fit."
-            )
+            raise ParameterError("where the run began was not recorded. Fit again.")
         if not 1 <= number <= len(record):
             raise ParameterError(
                 f"number must be between 1 and {len(record)}, the updates recorded, got {number!r}."

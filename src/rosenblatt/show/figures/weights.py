@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learn.trace import Trace
 from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas
 from rosenblatt.show.figures.models import Array, record_of, start_of, trace_of
 from rosenblatt.show.figures.plane import Points, Window, check_two_features, too_unequal
@@ -28,11 +27,10 @@ class Path:
     @classmethod
     def of(cls, source: Any, label: Any = None) -> Path:
         """From a fitted Perceptron or a Trace that recorded its updates."""
-        trace = trace_of(source, label)
-        record = record_of(trace)
+        record = record_of(trace_of(source, label))
         numbers = np.arange(1, len(record) + 1)
         w, b = np.asarray(record.w, dtype=np.float64), np.ravel(record.b).astype(np.float64)
-        start = None if isinstance(source, Trace) else start_of(source, trace)
+        start = start_of(record)
         if start is not None:
             numbers = np.arange(len(record) + 1)
             w, b = np.vstack([start[0], w]), np.append(start[1], b)
@@ -69,7 +67,7 @@ class WeightsDisplay:
 
         Parameters
         ----------
-        estimator : fitted Perceptron, or its Trace (which does not know the start)
+        estimator : fitted Perceptron, or a Trace
         label : one of the classes, if there are more than two
             Whose hyperplane against the rest is meant.
         ax : Axes, optional
@@ -174,7 +172,7 @@ class HyperplanesDisplay:
 
         Parameters
         ----------
-        estimator : fitted Perceptron, or its Trace (which does not know the start)
+        estimator : fitted Perceptron, or a Trace
         X, y : rows with two features, and their labels
         most : int, default=8
             How many hyperplanes, at least 2: the first, the last, and some between.

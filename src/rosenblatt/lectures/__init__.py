@@ -11,7 +11,7 @@ import importlib
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures.lecture import Lecture
 
-NAMES = ("radivojac", "sutd", "online", "cisc271")
+NAMES = ("radivojac", "chan", "sutd", "online", "cisc271")
 
 
 def lecture(name: str) -> Lecture:

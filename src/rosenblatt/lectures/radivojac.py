@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rosenblatt.data import samples
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
-from rosenblatt.lectures.lecture import Given, Lecture, Note, Section, Slip, Table
+from rosenblatt.lectures.lecture import Given, Lecture, Note, Picture, Section, Slip, Table
 from rosenblatt.prove.margin import MaxMargin, max_margin
 from rosenblatt.prove.separability import separability
 
@@ -136,6 +136,7 @@ def convergence(_: Given) -> Section:
             ),
             Table.of(header, rows),
             Note(f"{len(steps)} updates; the bound M^2 / eps^2 is {(M / eps) ** 2:.1f}."),
+            Picture("cosine", _cosine, "Numerator, denominator and cosine, update by update."),
             Slip(
                 "Eq. (5) says < where it is <=: at a score of exactly 0 the norm grows by all of "
                 f"||x||^2. That happens at {at_zero} of these updates, the first, and may happen "
@@ -185,6 +186,24 @@ def finitely_many(_: Given) -> Section:
     )
 
 
+def _growth(seen: list[int], mistakes: list[int]) -> Any:
+    from rosenblatt.show.figures.canvas import Canvas
+
+    canvas = Canvas.on()
+    canvas.ax.plot([0, *seen], [0, *mistakes], color=canvas.hue(0), lw=1.8)
+    canvas.ax.set(xlabel="examples seen", ylabel="mistakes so far", xlim=(0, None), ylim=(0, None))
+    canvas.ax.xaxis.set_major_formatter("{x:,.0f}")
+    canvas.ax.yaxis.set_major_formatter("{x:,.0f}")
+    return canvas.ax.figure
+
+
+def _cosine() -> Any:
+    from rosenblatt.show.plots import CosineDisplay
+
+    X, y = standardised(samples.cultivar())
+    return CosineDisplay.from_estimator(_trained(X, y), X, y).figure_
+
+
 def _sets() -> dict[str, tuple[Array, Array]]:
     return {
         "iris": setosa(),
@@ -215,6 +234,11 @@ def stream(_: Given) -> Section:
         (
             Table.of(
                 ["examples seen", "mistakes so far"], [[marks[k], mistakes[k]] for k in shown]
+            ),
+            Picture(
+                "stream",
+                lambda: _growth(marks, mistakes),
+                "Mistakes on the stream: ever fewer, though the examples never end.",
             ),
             Note(
                 "20 features; no example is closer than 0.02 to the hyperplane, so there will "

@@ -11,7 +11,7 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 def test_there_is_one_notebook_for_each_job():
     if not EXAMPLES.is_dir():
         pytest.skip("the notebooks are in the source tree only")
-    assert {"train", "prove"} <= {path.stem for path in NOTEBOOKS}
+    assert {"train", "prove", "see"} <= {path.stem for path in NOTEBOOKS}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

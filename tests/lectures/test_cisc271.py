@@ -1,7 +1,5 @@
 """cisc271: its tables, its batch equation, and Iris from four random starts."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -88,8 +86,7 @@ def test_four_starts_four_hyperplanes_all_correct_some_close(shown, name, errors
     n = numbers(shown, "30.3")[name]
     assert n["k-means errors"] == errors  # the lecture's one, on petals
     assert [r["correct"] for r in n["runs"]] == [150] * 4
-    planes = [np.array(r["plane"]) for r in n["runs"]]
-    assert all(np.abs(a - b).max() > 0.01 for a, b in itertools.combinations(planes, 2))
+    assert n["angle"] > 20  # four distinctly different results
     nearest = [min(r["setosa"], r["others"]) for r in n["runs"]]
     assert all(d < n["best"] for d in nearest)
     assert min(nearest) < 0.1 * n["best"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from rosenblatt.data.written import replacing
-from rosenblatt.learn.trace import html_table
 from rosenblatt.lectures.lecture import (
     Lecture,
     Note,
@@ -20,6 +20,7 @@ from rosenblatt.lectures.lecture import (
     slug,
 )
 
+NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?%?|[-+]?\d+/\d+|nan|inf|\.|-|")
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fdfdfb; --soft: #6b6b6b;
   --line: #d8d8d2; --slip: #fff4d6; --slip-edge: #c98500; }
@@ -37,7 +38,8 @@ figure { margin: 1.2rem 0; } figcaption { color: var(--soft); font-size: .92rem;
 img { display: block; max-width: 100%; background: #fff; border-radius: 4px; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font: .9rem/1.4 ui-monospace, Menlo, Consolas, monospace; }
-th, td { text-align: right; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }
+td.number, th.number { text-align: right; }
 @media (max-width: 34rem) { nav { columns: 1; } }
 """
 
@@ -94,13 +96,28 @@ def _part(part: Part, beside: Path) -> str:
         return f'<p class="slip"><b>Where the lecture slips</b>{escape(part.text)}</p>'
     if isinstance(part, Table):
         caption = f"<figcaption>{escape(part.caption)}</figcaption>" if part.caption else ""
-        return f'<figure class="wide">{html_table(part.header, part.rows)}{caption}</figure>'
+        return f'<figure class="wide">{_table(part)}{caption}</figure>'
     if isinstance(part, Played):
         path = beside / f"{part.name}.html"
         part.write(path)
         link = f"{beside.name}/{path.name}"
         return f'<p><a href="{escape(link)}">{escape(part.caption)}</a></p>'
     return _picture(part, beside)
+
+
+def _table(table: Table) -> str:
+    """Columns of numbers are set flush right, columns of text flush left."""
+    columns = zip(*table.rows, strict=True) if table.rows else ()
+    right = [all(NUMBER.fullmatch(cell) for cell in column) for column in columns]
+    right += [False] * (len(table.header) - len(right))
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        kinds = [' class="number"' if number else "" for number in right]
+        filled = zip(kinds, cells, strict=True)
+        return "<tr>" + "".join(f"<{tag}{k}>{escape(c)}</{tag}>" for k, c in filled) + "</tr>"
+
+    body = "".join(line(row, "td") for row in table.rows)
+    return f"<table><thead>{line(table.header, 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def _picture(picture: Picture, beside: Path) -> str:

@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris
 from rosenblatt.data.problem import Problem
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
+from rosenblatt.lectures.cisc271 import drawing
 from rosenblatt.lectures.cisc271.flowers import (
     CASES,
     RULE,
@@ -20,7 +21,7 @@ from rosenblatt.lectures.cisc271.flowers import (
     start,
     weights,
 )
-from rosenblatt.lectures.lecture import Given, Note, Section, Slip, Table
+from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
 from rosenblatt.lectures.run import trace
 from rosenblatt.prove.bounds import mistake_bound
 from rosenblatt.prove.margin import max_margin
@@ -74,7 +75,7 @@ def _cases(y: Array, q: Array) -> dict[str, int]:
 
 def one_visit(y: int, score: float) -> tuple[Array, Array, Array]:
     """x, the weights before a visit to it at that score, and those after."""
-    x, w = np.array([1.0, 2.0]), score * np.array([0.2, 0.4]) + np.array([0.8, -0.4])
+    x, w = np.array([1.0, 2.0]), score * np.array([0.2, 0.4]) + np.array([1.2, -0.6])
     clf = Perceptron(**{**RULE, "max_iter": 1}, fit_intercept=False, init=w)
     # a row of zeros brings the other label and moves nothing
     return x, w, clf.fit([x, [0.0, 0.0]], [y, 1 - y]).coef_[0]
@@ -105,6 +106,11 @@ def table_1(_: Given) -> Section:
         "positive farther from it.",
         (
             Table.of(header, rows, "Table 30.1, each line one visit; angles in degrees."),
+            Picture(
+                "closer-and-farther",
+                lambda: drawing.closer_and_farther(one_visit(1, -1.0)[1], one_visit(0, 1.0)[1], x),
+                "Adding x turns w towards it, subtracting x turns w away from it.",
+            ),
             Note(
                 "That is said of the angle, which never turns the other way. Of the distance only "
                 f"closer is true: a false positive at w = 10 x brings w from {was:.3g} to "

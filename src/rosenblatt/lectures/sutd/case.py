@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.estimators import Perceptron
-from rosenblatt.lectures.lecture import Given, Note, Part, Section, Slip, Table
+from rosenblatt.lectures.drawing import intervals
+from rosenblatt.lectures.lecture import Given, Note, Part, Picture, Section, Slip, Table
 from rosenblatt.lectures.sutd.judging import Judged, classifiers, encoded, judge, regressors
 from rosenblatt.lectures.sutd.tumours import tumours
 from rosenblatt.prove.separability import separability
@@ -215,6 +216,7 @@ def generalisation(given: Given) -> Section:
         for name, j in found.items()
     ]
     header = ["H", "training", "unseen", "95 %", "gain, 95 %", f"{data.positive} found"]
+    judged = {name: j.as_dict() for name, j in found.items()}
     clear = [name for name, j in found.items() if j.gain_low > 0]
     said = f"Better than the constant, beyond the doubt of {len(data.X)} rows: {'; '.join(clear)}."
     if not clear:
@@ -223,7 +225,7 @@ def generalisation(given: Given) -> Section:
         said = (
             f"Not one is better than the constant beyond the doubt that {len(data.X)} rows leave: "
             f"the gains lie between {low:.1%} and {high:.1%}. That these measurements tell who "
-            "will relapse is not shown by any of these rules, low as the training errors get."
+            "will relapse is not shown by any of these rules, low as some training errors are."
         )
     return Section(
         "Key aspects of learning problem",
@@ -235,9 +237,15 @@ def generalisation(given: Given) -> Section:
                 "Errors; unseen: 10 folds, twice, each row predicted "
                 "without it. gain: how much smaller than the constant's, over rows.",
             ),
+            Picture(
+                "generalisation",
+                lambda: intervals(judged, "share of errors"),
+                "The dashed line is the constant. Training errors fall as H grows; errors on "
+                "unseen rows need not.",
+            ),
             Note(said),
         ),
-        {"judged": {name: j.as_dict() for name, j in found.items()}, "clear": clear},
+        {"judged": judged, "clear": clear},
         step="classes of hypotheses",
     )
 
@@ -259,11 +267,17 @@ def time_until(given: Given) -> Section:
     seen = data.outcome == data.positive
     found = judge(regressors(), data.X[seen], data.time[seen])
     rows = [[name, f"{j.train:.1f}", *_columns(j, "{:.1f}")] for name, j in found.items()]
+    judged = {name: j.as_dict() for name, j in found.items()}
     parts: tuple[Part, ...] = (
         Table.of(
             ["H", "training", "unseen", "95 %", "gain, 95 %"],
             rows,
             f"Mean error in months on the {int(seen.sum())} patients with a recurrence.",
+        ),
+        Picture(
+            "time",
+            lambda: intervals(judged, "mean error, months"),
+            "The dashed line is the constant.",
         ),
         Note(
             "Only these patients have a time until recurrence. Least squares with as many weights "
@@ -271,7 +285,7 @@ def time_until(given: Given) -> Section:
             "overfitting. Using the others too needs methods for censored times."
         ),
     )
-    numbers = {"judged": {n: j.as_dict() for n, j in found.items()}, "rows": int(seen.sum())}
+    numbers = {"judged": judged, "rows": int(seen.sum())}
     return Section(heading, says, parts, numbers, step)
 
 

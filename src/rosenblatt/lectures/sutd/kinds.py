@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, make_circles
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from rosenblatt.estimators import Perceptron
-from rosenblatt.lectures.lecture import Given, Note, Section, Table
+from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Table
+from rosenblatt.lectures.sutd import drawing
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -88,6 +92,11 @@ def one_feature(_: Given) -> Section:
                 f"Iris, {len(x)} petal lengths, k = {len(clf.classes_)} species: the answer "
                 f"changes at {at[0]:.2f} and {at[1]:.2f} cm, and {wrong} flowers get the wrong one."
             ),
+            Picture(
+                "one-feature",
+                lambda: drawing.on_a_line(x, species, clf.classes_, at),
+                "Petal lengths of three species, and where the answer changes.",
+            ),
         ),
         {"wrong": wrong, "rows": len(x), "borders": at},
         step="classification (1-d features)",
@@ -115,6 +124,11 @@ def two_features(_: Given) -> Section:
                 f"Petals of setosa and versicolor: {verdict}, with a proof. The perceptron finds a "
                 f"line with {wrong} wrong after {clf.n_updates_} updates."
             ),
+            Picture(
+                "linear",
+                lambda: drawing.decisions({"": clf}, X, y, ("petal length, cm", "petal width, cm")),
+                "Petals of two species, the line, and how far the nearest petals are from it.",
+            ),
         ),
         {"verdict": verdict, "wrong": wrong, "updates": clf.n_updates_},
         step="classification (2-d features), linear",
@@ -135,17 +149,24 @@ def with_square(X: Array) -> Array:
 def non_linear(_: Given) -> Section:
     """No line parts two rings; a plane does, with one more feature."""
     X, y = rings()
-    rows, numbers = [], {}
+    rows, numbers, lifted = [], {}, FunctionTransformer(with_square)
     for name, Z in {"x1, x2": X, "x1, x2, x1^2 + x2^2": with_square(X)}.items():
         clf = Perceptron(keep="pocket", shuffle=False, tol=None).fit(Z, y)
         verdict, wrong = separability(Z, y).verdict, int((clf.predict(Z) != y).sum())
         rows.append([name, verdict, wrong])
         numbers[name] = {"verdict": verdict, "wrong": wrong}
+    plain = Perceptron(keep="pocket", shuffle=False, tol=None)
+    models = {"x1, x2": plain, "with x1^2 + x2^2": make_pipeline(lifted, clone(plain))}
     return Section(
         SUPERVISED,
         "Some classes need a curve.",
         (
             Table.of(["features", "verdict", f"wrong, of {len(X)}"], rows),
+            Picture(
+                "non-linear",
+                lambda: drawing.decisions({n: m.fit(X, y) for n, m in models.items()}, X, y),
+                "No line parts two rings; with one more feature the same rule draws a circle.",
+            ),
             Note("A linear classifier draws curves if it is given features that are not linear."),
         ),
         numbers,
@@ -168,6 +189,10 @@ def fitted(x: Array, y: Array, degree: int) -> tuple[Any, float]:
     return model, float(model.score(Z, y))
 
 
+def _along(model: Any, degree: int) -> Any:
+    return lambda x: model.predict(powers(x, degree))
+
+
 def sizes() -> tuple[Array, Array]:
     """Petal lengths and widths of all of Iris."""
     X = load_iris().data
@@ -182,7 +207,9 @@ def nuclei() -> tuple[Array, Array]:
 
 def line(_: Given) -> Section:
     """y = f(x), both numbers, f a line."""
-    model, r2 = fitted(*sizes(), degree=1)
+    x, y = sizes()
+    model, r2 = fitted(x, y, degree=1)
+    names = ("petal length, cm", "petal width, cm")
     return Section(
         SUPERVISED,
         "Learning a function y = f(x) from a number to a number.",
@@ -190,6 +217,11 @@ def line(_: Given) -> Section:
             Note(
                 f"Iris: width = {model.coef_[0]:.3f} length {model.intercept_:+.3f} explains "
                 f"{r2:.1%} of the variance of the petals' widths."
+            ),
+            Picture(
+                "line",
+                lambda: drawing.fits(x, y, {"a line": _along(model, 1)}, names),
+                "Petals of Iris: a number from a number.",
             ),
         ),
         {"slope": float(model.coef_[0]), "r2": r2},
@@ -200,7 +232,9 @@ def line(_: Given) -> Section:
 def curve(_: Given) -> Section:
     """f a curve: the area of a cell grows with the square of its radius."""
     x, y = nuclei()
-    (_line, r2), (bent, r2_bent) = fitted(x, y, 1), fitted(x, y, 2)
+    (straight, r2), (bent, r2_bent) = fitted(x, y, 1), fitted(x, y, 2)
+    curves = {"a line": _along(straight, 1), "a parabola": _along(bent, 2)}
+    names = ("mean radius", "mean area")
     return Section(
         SUPERVISED,
         "The function may be a curve.",
@@ -209,6 +243,11 @@ def curve(_: Given) -> Section:
                 f"Area of cell nuclei from their radius: a line explains {r2:.1%} of the variance, "
                 f"a parabola {r2_bent:.1%}. Its leading coefficient is {bent.coef_[1]:.2f}; the "
                 "area of a disc is 3.14 times the square of its radius."
+            ),
+            Picture(
+                "curve",
+                lambda: drawing.fits(x, y, curves, names),
+                "Cell nuclei of 569 tumours: the line misses both ends.",
             ),
         ),
         {"line": r2, "parabola": r2_bent, "leading": float(bent.coef_[1])},
@@ -238,8 +277,9 @@ def clusterings() -> dict[str, Array]:
 
 def clustering(_: Given) -> Section:
     """No labels: k-means cuts the head, EM finds the ears."""
-    _X, truth = mouse()
-    agree = {name: float(adjusted_rand_score(truth, c)) for name, c in clusterings().items()}
+    X, truth = mouse()
+    found = clusterings()
+    agree = {name: float(adjusted_rand_score(truth, c)) for name, c in found.items()}
     return Section(
         "Unsupervised Learning",
         "Clustering: no output is given. Different analyses of the mouse data set differ.",
@@ -248,6 +288,11 @@ def clustering(_: Given) -> Section:
                 ["", "agreement with the parts drawn from"],
                 [[name, round(v, 3)] for name, v in agree.items()],
                 "Adjusted Rand index: 1 is the same partition, 0 is chance.",
+            ),
+            Picture(
+                "clustering",
+                lambda: drawing.clusters(X, {"Original Data": truth, **found}),
+                "The mouse: a head and two ears.",
             ),
             Note(
                 "k-means gives each point to the nearest centre, so the ears take their share of "

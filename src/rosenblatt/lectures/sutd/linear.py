@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn import reference
-from rosenblatt.lectures.lecture import Given, Note, Section, Slip, Table
+from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
+from rosenblatt.lectures.sutd import drawing
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -72,6 +73,11 @@ def half_planes(_: Given) -> Section:
                 f"{vector(along)} and scores {scores[0]:g}; theta itself scores "
                 f"||theta||^2 = {side:g} > 0."
             ),
+            Picture(
+                "half-planes",
+                lambda: drawing.frames([theta], [], X, Y),
+                "theta stands at a right angle to the boundary and points to the side of +1.",
+            ),
         ),
         {"scores": scores, "side": side},
         step="in the plane",
@@ -114,6 +120,12 @@ def definition(_: Given) -> Section:
         "all examples. How do we find the weights such that they minimize the training error?",
         (
             Table.of(["examples", "verdict", "proof checked"], rows),
+            Picture(
+                "definition",
+                lambda: drawing.proofs({name: (*pair, False) for name, pair in sets.items()}),
+                "Left: a line through the origin and the band without rows. Right: the origin "
+                "lies in the hull of the y x, so there is none.",
+            ),
             Note(f"The second set: {found['four points, crosswise'].explain()}"),
         ),
         {name: cert.verdict for name, cert in found.items()},

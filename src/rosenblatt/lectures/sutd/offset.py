@@ -10,8 +10,9 @@ import numpy as np
 from rosenblatt.data.problem import Problem
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
-from rosenblatt.lectures.lecture import Given, Note, Section, Table
+from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Table
 from rosenblatt.lectures.run import updates
+from rosenblatt.lectures.sutd import drawing
 from rosenblatt.lectures.sutd.linear import CROSSED, X, Y, vector
 from rosenblatt.lectures.sutd.update import run
 from rosenblatt.prove.bounds import mistake_bound
@@ -63,6 +64,11 @@ def parallel(_: Given) -> Section:
                 f"theta = {vector(THETA)}, theta_0 = {THETA_0:g}: shifted by -theta_0 / ||theta||, "
                 f"that is {distance:.4g}, in the direction of theta, to {vector(foot)}. Steps "
                 f"along {vector(along)} from there keep the score at 0."
+            ),
+            Picture(
+                "offset",
+                lambda: drawing.shifted(THETA, THETA_0),
+                "The same direction, another place.",
             ),
         ),
         {"distance": distance, "foot": foot.tolist(), "scores": scores},
@@ -122,6 +128,11 @@ def five_users(_: Given) -> Section:
                 rows,
                 "What every feature contributes; a dot is a feature that is 0.",
             ),
+            Picture(
+                "five-users",
+                lambda: drawing.scores(parts, AD_0, FEATURES),
+                "From the offset, feature by feature, to the score.",
+            ),
             Note(
                 f"A recent purchase outweighs everything else: all four features score {every:g}. "
                 "The offset is what is predicted of a user of whom nothing is known. Trained on "
@@ -173,6 +184,14 @@ def converse(_: Given) -> Section:
                 + ", ".join(f"{vector(x)} {y:+d}" for x, y in zip(points, labels, strict=True))
                 + f". With an offset: {cert.verdict}, largest margin {best.lower:.4g}. Through the "
                 f"origin: {without.verdict}."
+            ),
+            Picture(
+                "converse",
+                lambda: drawing.proofs(
+                    {"with an offset": (*BEYOND, True), "through the origin": (*BEYOND, False)}
+                ),
+                "Left: a line and the band without rows. Right: the y x; the origin lies in their "
+                "hull, so every line through it has one on the wrong side.",
             ),
             Note(f"The proof: {without.explain()}"),
         ),

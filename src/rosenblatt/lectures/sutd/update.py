@@ -11,11 +11,13 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
 from rosenblatt.learn.trace import plural
-from rosenblatt.lectures.lecture import Given, Note, Section, Slip, Table
+from rosenblatt.lectures.lecture import Given, Note, Picture, Played, Section, Slip, Table
 from rosenblatt.lectures.run import trace, updates
+from rosenblatt.lectures.sutd import drawing
 from rosenblatt.lectures.sutd.linear import CROSSED, START, Array, X, Y, training_error, vector
 from rosenblatt.prove.bounds import mistake_bound
 from rosenblatt.prove.margin import max_margin
+from rosenblatt.show.film import film
 
 HEADING = "Perceptron update rule"
 RULE: dict[str, Any] = {
@@ -112,7 +114,8 @@ def amount(_: Given) -> Section:
 
 def two_updates(_: Given) -> Section:
     """theta1 = theta0 + x1, theta2 = theta1 - x2."""
-    first, second, *_rest = updates(run(START))
+    clf = run(START)
+    first, second, *_rest = updates(clf)
     off = [
         float(np.abs(first.w - (START + X[first.row])).max()),
         float(np.abs(second.w - (first.w - X[second.row])).max()),
@@ -124,7 +127,14 @@ def two_updates(_: Given) -> Section:
     return Section(
         HEADING,
         "Example: theta(1) = theta(0) + x(1), theta(2) = theta(1) + (-1) x(2).",
-        (Note(text),),
+        (
+            Note(text),
+            Picture(
+                "two-updates",
+                lambda: drawing.first_updates(clf, X, Y),
+                "Adding x(1) turns theta towards it; subtracting x(2) turns theta away from it.",
+            ),
+        ),
         {"thetas": [first.w.tolist(), second.w.tolist()], "off": off},
         step="two updates",
     )
@@ -175,6 +185,11 @@ def theorem(_: Given) -> Section:
                 f"best: that is {np.degrees(np.arctan2(*best.w[::-1])):.1f}, with margin "
                 f"{best.lower:.4g}."
             ),
+            Picture(
+                "allowed",
+                lambda: drawing.allowed_weights(run(START), X, Y),
+                "Each example allows half of the plane of weights; the run ends where all agree.",
+            ),
             Table.of(["start", "mistakes", "at most"], rows, "Finite, and this many at most."),
             Slip(
                 f"R^2 / gamma^2 = {zero:.2f} is for a start at 0. From theta(0) = "
@@ -204,19 +219,29 @@ def worked_example(_: Given) -> Section:
     """The frames of the worked example."""
     clf = run(START)
     rows, before = [], START
-    steps = []
+    steps: list[dict[str, Any]] = []
     for k, u in enumerate(updates(clf)):
         score = float(Y[u.row] * (before @ X[u.row]))
         rows.append([k + 1, f"x({u.row + 1})", score, vector(before), vector(u.w)])
         steps.append({"row": u.row, "score": score, "theta": u.w.tolist()})
         before = u.w
     ends = [float(v) for v in Y * (X @ before)]
+    visited = [int(s["row"]) for s in steps]
+    title = "sutd: the test example"
     return Section(
         HEADING,
         "Test example: x(1) = (1, 2), x(2) = (-1, 2), x(3) = (0, -1), y = +1, -1, -1, random start "
         "theta(0) = (1, -0.8); three updates.",
         (
             Table.of(["update", "at", "y theta.x", "theta before", "after"], rows),
+            Picture(
+                "test-example",
+                lambda: drawing.frames(
+                    [START, *(np.array(s["theta"]) for s in steps)], visited, X, Y
+                ),
+                "The start and the three updates; the example of each update is ringed.",
+            ),
+            Played("test-example", lambda path: film(clf, path, title=title), "The run as a film."),
             Note(
                 f"The second pass is clean: y theta.x = {vector(ends)}. In floating point the last "
                 f"weight is {float(clf.coef_[0][1])!r}, not 0.2: -0.8 is not a binary fraction."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -266,6 +267,7 @@ def mouse(seed: int = 0) -> tuple[Array, Array]:
     return X, np.repeat(np.arange(3), [n for _, _, n in parts])
 
 
+@functools.cache
 def clusterings() -> dict[str, Array]:
     """Three clusters by k-means and by EM, without looking at the labels."""
     X, _ = mouse()

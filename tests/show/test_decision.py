@@ -111,6 +111,15 @@ def test_names_of_the_columns_are_on_the_axes(frame):
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("length", "width")
 
 
+def test_names_are_words_and_not_formulas():
+    X = pd.DataFrame({"price_$": PETALS[:, 0], "_cost $a_": PETALS[:, 1]})
+    y = np.where(SPECIES == 0, "_first", "$x^")
+    shown = DecisionDisplay.from_estimator(Perceptron().fit(X, y), X, y, steps=5)
+    assert shown.ax_.get_xlabel() == r"price_\$"
+    assert legend(shown)[-2:] == [r"\$x^", " _first"]
+    shown.figure_.draw_without_rendering()
+
+
 def test_features_of_very_different_range_fill_the_axes():
     X = PETALS * [1.0, 1000.0]
     shown = DecisionDisplay.from_estimator(Perceptron().fit(X, SPECIES == 0), X, SPECIES == 0)

@@ -88,7 +88,7 @@ class Canvas:
                 "facecolor": self.hue(k),
                 "edgecolor": self.ink,
                 "linewidth": 0.7,
-                "label": name,
+                "label": plain(name),
                 "zorder": 3,
                 **style,
             }
@@ -131,7 +131,8 @@ class Canvas:
             step = np.asarray(at, dtype=float) - np.asarray(away_from, dtype=float)
             shift = step / (np.hypot(*step) or 1.0)
         box = {"boxstyle": "round,pad=0.15", "fc": self.ground, "ec": "none", "alpha": 0.75}
-        look = {"color": self.ink, "ha": "center", "va": "center", "zorder": 6, "bbox": box}
+        side = ("right", "center", "left")[int(np.sign(np.round(1.4 * shift[0]))) + 1]
+        look = {"color": self.ink, "ha": side, "va": "center", "zorder": 6, "bbox": box}
         return self.ax.annotate(
             text,
             xy=tuple(at),
@@ -147,6 +148,16 @@ class Canvas:
         found = self.ax.legend(**{"framealpha": 0.85, "fontsize": "small", **style})
         found.set_zorder(7)
         return found
+
+
+def plain(text: object) -> str:
+    r"""Words of the user as they are: no formula, and not hidden from the legend.
+
+    >>> plain("$5"), plain("_no")
+    ('\\$5', ' _no')
+    """
+    said = str(text).replace("$", r"\$")
+    return f" {said}" if said.startswith("_") else said
 
 
 def seen_ground(ax: Any) -> Any:

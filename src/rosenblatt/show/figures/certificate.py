@@ -21,7 +21,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.prove.separability import separability
-from rosenblatt.show.figures.canvas import DASHES, Canvas
+from rosenblatt.show.figures.canvas import DASHES, Canvas, plain
 from rosenblatt.show.figures.plane import (
     Array,
     Points,
@@ -190,7 +190,7 @@ class CertificateDisplay:
         self.hulls_ = []
         for k, corners in enumerate(self.hulls):
             both = len(self.hulls) == 2
-            label = f"hull of {self.points.names[k]}" if both else "hull of $y\\,x$"
+            label = f"hull of {plain(self.points.names[k])}" if both else "hull of $y\\,x$"
             look = {
                 "fc": (*c.wash(k if both else 2), 0.55),
                 "ec": c.hue(k) if both else c.ink,
@@ -240,7 +240,7 @@ def _common_point(certificate: Any, X: Any, y: Any) -> Array:
 
 def _flipped(points: Points) -> Points:
     """The z = y x in place of the rows."""
-    names = [f"$-x$ of {points.names[0]}", f"$x$ of {points.names[1]}"]
+    names = [f"-x of {points.names[0]}", f"x of {points.names[1]}"]
     axes = (f"y * {points.axes[0]}", f"y * {points.axes[1]}")
     if points.axes[0].startswith("$"):
         axes = ("$y\\,x_1$", "$y\\,x_2$")

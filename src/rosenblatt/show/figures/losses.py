@@ -11,7 +11,7 @@ import numpy as np
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.prove.losses import LOSSES
-from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, point_size
+from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, plain, point_size
 from rosenblatt.show.figures.models import Array, check_fitted
 
 WORDS = {
@@ -224,7 +224,9 @@ class LossesDisplay:
             look = {"marker": MARKERS[k], "s": 0.6 * point_size(len(margins)), "linewidth": 0.4}
             look |= {"facecolor": c.hue(k), "edgecolor": c.ink, "alpha": 0.7}
             at = np.full(len(mine), low * (0.35 + 0.4 * k))
-            self.rows_.append(c.ax.scatter(mine, at, label=f"rows of {name}", zorder=3, **look))
+            self.rows_.append(
+                c.ax.scatter(mine, at, label=f"rows of {plain(name)}", zorder=3, **look)
+            )
 
 
 def _named(names: Sequence[str], s: Array) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
-from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas
+from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, plain
 from rosenblatt.show.figures.models import Array, any_trace
 
 FEW = 60  # passes that can have a marker each
@@ -90,7 +90,12 @@ class MistakesDisplay:
         self.ax_, self.figure_ = c.ax, c.ax.figure
         self.lines_ = {}
         for k, (name, values) in enumerate(self.mistakes.items()):
-            look = {"color": c.hue(k), "ls": DASHES[k % len(DASHES)], "label": name, "lw": 1.8}
+            look = {
+                "color": c.hue(k),
+                "ls": DASHES[k % len(DASHES)],
+                "label": plain(name),
+                "lw": 1.8,
+            }
             if len(values) <= FEW:
                 look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.ink, "mew": 0.7}
             passes = np.arange(1, len(values) + 1)

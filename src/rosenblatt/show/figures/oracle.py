@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, NotSupportedError, ParameterError
-from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, point_size
+from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, plain, point_size
 from rosenblatt.show.figures.models import Array, check_fitted
 from rosenblatt.show.figures.plane import Window
 
@@ -187,7 +187,7 @@ class OracleDisplay:
         return self
 
     def _words(self, name: str) -> str:
-        return f"{name}: error {self.errors[name]:.3g}"
+        return f"{plain(name)}: error {self.errors[name]:.3g}"
 
     def _looks(self, c: Canvas) -> Any:
         for k, (name, (w, b)) in enumerate(self.rules.items()):

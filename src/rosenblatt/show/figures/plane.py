@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from rosenblatt.data.chunks import frame_names
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.show.figures.canvas import plain
 
 Array = npt.NDArray[Any]
 RATIO = 4 / 3  # width to height of matplotlib's own figures, roughly that of their Axes
@@ -61,7 +62,7 @@ def check_two_features(n_features: int, what: str = "this picture") -> None:
 def axis_names(X: Any) -> tuple[str, str]:
     """Those of the columns of a frame, or x1 and x2."""
     names = frame_names(X)
-    return (names[0], names[1]) if names is not None else ("$x_1$", "$x_2$")
+    return (plain(names[0]), plain(names[1])) if names is not None else ("$x_1$", "$x_2$")
 
 
 def hyperplane(w: Any, b: Any) -> tuple[Array, float]:

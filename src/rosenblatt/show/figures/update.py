@@ -223,7 +223,7 @@ class UpdateDisplay:
         if self.w.any():
             look = {"color": c.hue(0), "ls": (0, (4, 2)) if frame >= 3 else "-", **faded}
             self.arrows_["w"] = c.arrow(o, self.w, "$w$", **look)
-        self.arrows_["x"] = c.arrow(o, self.x, f"$x$ ($y$ = {self.y:+d})", gap=20, lw=1.3)
+        self.arrows_["x"] = c.arrow(o, self.x, f"$x$ ($y$ = {self.y:+d})", gap=13, lw=1.3)
         times = "" if self.eta == 1 else rf"{self.eta:.3g}\,"
         if frame in (2, 3, 4) and (self.y < 0 or self.eta != 1):
             label = f"${'-' if self.y < 0 else ''}{times}x$"

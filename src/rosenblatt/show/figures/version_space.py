@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.separability import separability
-from rosenblatt.show.figures.canvas import DASHES, Canvas
+from rosenblatt.show.figures.canvas import DASHES, Canvas, plain
 from rosenblatt.show.figures.plane import Array, Window
 from rosenblatt.show.figures.weights import Path
 
@@ -236,7 +236,7 @@ class VersionSpaceDisplay:
             ends = self.window.chord(normal, float(self.shifts[k]))
             if len(ends) == 0:
                 continue
-            label = None if code in named else f"edge of a row of {self.names[code]}"
+            label = None if code in named else f"edge of a row of {plain(self.names[code])}"
             named.add(code)
             look = {"color": c.hue(code), "ls": DASHES[code], "lw": 1.5 if normals else 0.8}
             self.edges_ += c.ax.plot(*ends.T, label=label, zorder=2, **look)

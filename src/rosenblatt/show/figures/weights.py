@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas
+from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, plain
 from rosenblatt.show.figures.models import Array, record_of, start_of, trace_of
 from rosenblatt.show.figures.plane import Points, Window, check_two_features, too_unequal
 
@@ -89,9 +89,10 @@ class WeightsDisplay:
         path = Path.of(estimator, label)
         given = getattr(estimator, "feature_names_in_", None)
         d = path.w.shape[1]
-        names = [f"$w_{{{j + 1}}}$" for j in range(d)] if given is None else [*map(str, given)]
-        if given is None and d < 10:
-            names = [f"$w_{j + 1}$" for j in range(d)]
+        if given is None:
+            names = [f"$w_{j + 1}$" if j < 9 else f"$w_{{{j + 1}}}$" for j in range(d)]
+        else:
+            names = [plain(name) for name in given]
         return cls(path=path, names=tuple(names), offset=bool(path.b.any())).plot(ax, **shown)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:

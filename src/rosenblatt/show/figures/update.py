@@ -248,7 +248,7 @@ class UpdateDisplay:
 
     def _window(self) -> Window:
         ends = [np.zeros(2), self.w, self.x, self.step, self.new_w, -0.4 * self.new_w]
-        return Window.around(np.array(ends), pad=0.18)
+        return Window.around(np.array(ends), pad=0.3)
 
 
 def _angle(a: Array, b: Array) -> float:

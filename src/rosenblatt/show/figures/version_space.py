@@ -250,7 +250,7 @@ def _window(normals: Array, shifts: Array, path: Array, reach: float | None) -> 
     """Round the origin, far enough for the run and for the nearest points of the edges."""
     if reach is not None and not reach > 0:
         raise ParameterError(f"reach must be positive, got {reach!r}.")
-    far = [1.0] if not len(path) else [1.15 * float(np.abs(path).max())]
+    far = [1.0] if not len(path) else [1.3 * float(np.abs(path).max())]
     lengths = np.hypot(*normals.T)
     if shifts.any() and lengths.any():
         away = np.abs(shifts) / np.where(lengths > 0, lengths, np.inf)

@@ -23,6 +23,7 @@ from scipy.special import ndtr
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.prove.gaussians.best_linear import Search
 from rosenblatt.prove.gaussians.canonical import Canonical
+from rosenblatt.prove.gaussians.comparison import Comparison, versus_oracle
 from rosenblatt.prove.gaussians.covariance import Root, as_covariance, as_mean, as_prior
 from rosenblatt.prove.gaussians.precise import rational
 from rosenblatt.prove.gaussians.rules import (
@@ -35,7 +36,7 @@ from rosenblatt.prove.gaussians.rules import (
 )
 
 Array = npt.NDArray[Any]
-__all__ = ["GaussianPair", "LinearRule", "QuadraticRule"]
+__all__ = ["Comparison", "GaussianPair", "LinearRule", "QuadraticRule", "versus_oracle"]
 
 
 @dataclass(frozen=True, eq=False)

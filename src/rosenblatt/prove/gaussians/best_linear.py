@@ -29,7 +29,7 @@ from scipy.special import ndtr
 
 Array = npt.NDArray[Any]
 REACH = np.linspace(-34.0, 34.0, 137)  # logits: both ends of an interval are approached to 1e-15
-REFINED = 6  # candidates that are refined
+REFINED = 12  # candidates that are refined
 THIN = 1e-12  # a class that does not vary along w is given this share of the other's spread
 
 
@@ -49,31 +49,27 @@ class Search:
         tried = []
         for direction in (*arcs, *lines):
             W = np.stack([direction(t) for t in REACH])
-            errors = np.minimum(self.errors(W), self.errors(-W))
-            for k in _dips(errors):
-                tried.append((float(errors[k]), REACH[max(k - 1, 0)], REACH[k], direction))
+            for sign in (1.0, -1.0):
+                errors = self.errors(sign * W)
+                tried += [(float(errors[k]), sign, REACH[k], direction) for k in _dips(errors)]
         tried.sort(key=lambda found: found[0])
         best, least = None, min(self.prior1, 1 - self.prior1)
-        for error, low, t, direction in tried[:REFINED]:
-            if error > least + 1e-3:
-                break
-            w = self._refined(direction, low, t)
-            signed = min((w, -w), key=lambda v: float(self.errors(v[None])[0]))
-            error = float(self.errors(signed[None])[0])
+        for _, sign, t, direction in tried[:REFINED]:
+            w = self._refined(direction, sign, t)
+            error = float(self.errors(w[None])[0])
             if error < least:
-                best, least = signed, error
+                best, least = w, error
         return None if best is None else (best, float(-self.thresholds(best[None])[0]))
 
-    def _refined(self, direction: Callable[[float], Array], low: float, t: float) -> Array:
+    def _refined(self, direction: Callable[[float], Array], sign: float, t: float) -> Array:
         def error(x: float) -> float:
-            w = direction(x)[None]
-            return float(min(self.errors(w)[0], self.errors(-w)[0]))
+            return float(self.errors(sign * direction(x)[None])[0])
 
         step = REACH[1] - REACH[0]
         found = minimize_scalar(
             error, bounds=(t - step, t + step), method="bounded", options={"xatol": 1e-10}
         )
-        return direction(float(found.x) if found.fun < error(t) else t)
+        return sign * direction(float(found.x) if found.fun < error(t) else t)
 
     # ---------------------------------------------------------------- directions
 
@@ -117,7 +113,7 @@ class Search:
     def thresholds(self, W: Array) -> Array:
         """The best t for "class 1 where w.u >= t": a root of equal weighted densities.
 
-        Infinite where a constant rule is better.
+        Infinite, a constant rule, only where there is no root.
         """
         mean, s0, s1 = self.spreads(W)
         log_odds = math.log(self.prior1) - math.log1p(-self.prior1)
@@ -125,15 +121,15 @@ class Search:
         half, c = mean * s0**2 / 2, -((mean * s0) ** 2) / 2
         c = c + (log_odds + np.log(s0) - np.log(s1)) * (s0 * s1) ** 2
         # a t^2 + 2 half t + c = 0
-        disc = np.sqrt(np.maximum(half**2 - a * c, 0.0))
-        q = -(half + np.where(half >= 0, disc, -disc))
+        disc = half**2 - a * c
+        root = np.sqrt(np.maximum(disc, 0.0))
+        q = -(half + np.where(half >= 0, root, -root))
+        constant = -math.inf if self.prior1 > 0.5 else math.inf
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             roots = np.stack([q / a, c / q])
-        roots = np.where(np.isnan(roots), math.inf, roots)
-        ends = np.stack([np.full(len(W), math.inf), np.full(len(W), -math.inf)])
-        candidates = np.concatenate([roots, ends])
-        errors = self._errors_at(candidates, mean, s0, s1)
-        return np.asarray(candidates[errors.argmin(axis=0), np.arange(len(W))])
+        roots = np.where(np.isnan(roots) | (disc < 0), constant, roots)
+        errors = self._errors_at(roots, mean, s0, s1)
+        return np.asarray(roots[errors.argmin(axis=0), np.arange(len(W))])
 
     def errors(self, W: Array) -> Array:
         """The least error of each direction."""
@@ -161,6 +157,6 @@ def _unit(w: Array) -> Array:
 def _dips(values: Array) -> list[int]:
     """Where a sequence is no larger than on either side."""
     padded = np.concatenate([[math.inf], values, [math.inf]])
-    inner = padded[1:-1]
-    found: list[int] = np.flatnonzero((inner <= padded[:-2]) & (inner <= padded[2:])).tolist()
-    return found[:40]
+    below, above = values <= padded[:-2], values <= padded[2:]
+    found: list[int] = np.flatnonzero(below & above).tolist()
+    return [k for k in found if k - 1 not in found]  # one of a plateau

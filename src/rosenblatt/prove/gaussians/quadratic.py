@@ -203,7 +203,7 @@ class _Path:
         peak = float(cls(q, s0, r, 0.0, r, 0.0, 0.0).log_size(np.zeros(1))[0])
         if peak < -745:  # the probability is no float
             return cls(q, s0, r, 0.0, r, peak, 0.0)
-        grid = np.arange(0.0, 300.0, STEP)
+        grid = np.arange(0.0, 160.0, 2 * STEP)
         best, least = None, math.inf
         for power in range(0, 60, 2):
             for bend in (0.7, 0.3):
@@ -212,7 +212,7 @@ class _Path:
                 if not np.nanmax(sizes) <= sizes[0] + 0.7:
                     continue
                 alive = path.log_size(grid) > peak - DEAD
-                end = float(grid[alive][-1]) + STEP
+                end = float(grid[alive][-1]) + 2 * STEP
                 work = path.turns(end)
                 if work < least:
                     best, least = cls(q, s0, r, side * bend, path.start, peak, end), work

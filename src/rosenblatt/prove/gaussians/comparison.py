@@ -1,0 +1,197 @@
+"""Comparison: learners beside the oracle, true errors over many samples in one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.learn.trace import html_table, text_table
+from rosenblatt.prove.gaussians.learners import LEARNERS, error_after, vote_is_exact
+
+if TYPE_CHECKING:
+    from rosenblatt.prove.oracle import GaussianPair
+
+Array = npt.NDArray[Any]
+HEADER = ["rule", "error", "from", "to", "worst", "above Bayes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One learner: its true error after each sample.
+
+    Attributes
+    ----------
+    name : str
+    errors : array, one true error per seed; nan where nothing could be learned
+    exact : bool
+        False: a vote in three features or more, whose errors are sampled.
+    """
+
+    name: str
+    errors: Array
+    exact: bool = True
+
+    @property
+    def mean(self) -> float:
+        return float(np.nanmean(self.errors)) if self.n else math.nan
+
+    @property
+    def n(self) -> int:
+        """Samples from which something was learned."""
+        return int((~np.isnan(self.errors)).sum())
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """For the mean error over all samples of this size: Student's, cut at 0 and 1."""
+        if self.n < 2:
+            return 0.0, 1.0
+        spread = float(np.nanstd(self.errors, ddof=1)) / math.sqrt(self.n)
+        reach = float(stdtrit(self.n - 1, (1 + confidence) / 2)) * spread
+        return max(self.mean - reach, 0.0), min(self.mean + reach, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Learners on samples of one pair, and what the oracle knows.
+
+    Attributes
+    ----------
+    pair : GaussianPair
+    n : rows of each sample, or rows of each class
+    seeds : tuple of int
+    confidence : float
+    bayes, best_linear : float
+        The least error of any rule, and of any linear one.
+    lines : tuple of Line
+    """
+
+    pair: GaussianPair
+    n: int | tuple[int, int]
+    seeds: tuple[int, ...]
+    confidence: float
+    bayes: float
+    best_linear: float
+    lines: tuple[Line, ...]
+
+    def __getitem__(self, name: str) -> Line:
+        for line in self.lines:
+            if line.name == name:
+                return line
+        raise KeyError(f"{name!r}; there are {', '.join(repr(x.name) for x in self.lines)}")
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Header and lines of the table, as text."""
+        known = [("Bayes rule", self.bayes), ("best linear rule", self.best_linear)]
+        out = [
+            [name, _short(error), "", "", "", _short(error - self.bayes)] for name, error in known
+        ]
+        for line in self.lines:
+            low, high = line.interval(self.confidence)
+            name = line.name if line.exact else f"{line.name} (sampled)"
+            if line.n < len(self.seeds):
+                name = f"{name} ({line.n} of {len(self.seeds)})"
+            worst = float(np.nanmax(line.errors)) if line.n else math.nan
+            cells = [line.mean, low, high, worst, line.mean - self.bayes]
+            out.append([name, *map(_short, cells)])
+        return HEADER, out
+
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values, for JSON; what was not learned is None."""
+        return {
+            "n": list(self.n) if isinstance(self.n, tuple) else self.n,
+            "seeds": list(self.seeds),
+            "confidence": self.confidence,
+            "bayes_error": self.bayes,
+            "best_linear_error": self.best_linear,
+            "rules": [
+                {
+                    "name": line.name,
+                    "exact": line.exact,
+                    "mean": None if line.n == 0 else line.mean,
+                    "interval": list(line.interval(self.confidence)),
+                    "errors": [None if math.isnan(e) else e for e in line.errors.tolist()],
+                }
+                for line in self.lines
+            ],
+        }
+
+    def __str__(self) -> str:
+        rows = f"{self.n[0]} + {self.n[1]}" if isinstance(self.n, tuple) else f"{self.n}"
+        return (
+            f"{text_table(*self.rows())}\n"
+            f"True errors after {len(self.seeds)} samples of {rows} rows; from, to: where the mean "
+            f"lies with confidence {self.confidence:g}."
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.rows())
+
+
+def versus_oracle(
+    pair: GaussianPair,
+    n: int | tuple[int, int] = 200,
+    *,
+    seeds: int | Iterable[int] = 20,
+    rules: Iterable[str] | None = None,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Train on samples of a Gaussian pair, and put the true errors beside the oracle's.
+
+    No error is estimated from test rows: a linear or quadratic rule has an exact one. So has a
+    vote in one or two features; in more, its error is sampled, and the table says so.
+
+    Parameters
+    ----------
+    pair : GaussianPair
+    n : int or (int, int), default=200
+        Rows of each sample, classes drawn by the prior; or rows of each class.
+    seeds : int or numbers, default=20
+        How many samples, or their seeds. The seed also shuffles the perceptron's visits.
+    rules : names, optional
+        Some of 'perceptron, last', 'perceptron, average', 'perceptron, vote', 'perceptron, pocket',
+        'LDA', 'QDA' and 'logistic regression'; all by default.
+    confidence : float, default=0.95
+        Of the interval for the mean error over all samples of this size.
+
+    Examples
+    --------
+    >>> from rosenblatt import GaussianPair
+    >>> pair = GaussianPair([0, 0], 1.0, [2, 0], 1.0)
+    >>> table = versus_oracle(pair, 100, seeds=3, rules=["perceptron, average", "LDA"])
+    >>> round(table.bayes, 6), table["LDA"].mean > table.bayes
+    (0.158655, True)
+    """
+    named = tuple(LEARNERS) if rules is None else tuple(rules)
+    strange = [name for name in named if name not in LEARNERS]
+    if strange or not named:
+        raise ParameterError(
+            f"rules must be some of {', '.join(map(repr, LEARNERS))}, got {strange or named!r}."
+        )
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+    chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(s) for s in seeds)
+    if not chosen:
+        raise ParameterError(f"seeds must be at least one sample, got {seeds!r}.")
+    errors: dict[str, list[float]] = {name: [] for name in named}
+    for seed in chosen:
+        X, y = pair.sample(n, seed)
+        for name in named:
+            errors[name].append(error_after(name, pair, X, y, seed))
+    lines = tuple(
+        Line(name, np.array(found), "vote" not in name or vote_is_exact(pair))
+        for name, found in errors.items()
+    )
+    best = pair.best_linear().error
+    return Comparison(pair, n, chosen, confidence, pair.bayes_error(), best, lines)
+
+
+def _short(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"

@@ -1,0 +1,121 @@
+"""Learners: what is trained on a sample of a Gaussian pair, each with its true error.
+
+The perceptron with every `keep`, linear and quadratic discriminant analysis, and logistic
+regression, with the defaults of `Perceptron` and of scikit-learn.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.keep import Ballot, Keep, State, ballot
+from rosenblatt.learn.rules import Update
+from rosenblatt.learn.schedule import Schedule, seeds_and_split
+from rosenblatt.learn.training import Stop, train
+from rosenblatt.prove.gaussians.voting import chance_of_one
+
+if TYPE_CHECKING:
+    from rosenblatt.prove.oracle import GaussianPair
+
+Array = npt.NDArray[Any]
+Learner = Callable[["GaussianPair", Array, Array, int], float]
+KEEPS: tuple[Keep, ...] = ("last", "average", "vote", "pocket")
+STOP = Stop(max_iter=1000, tol=1e-3, patience=5)  # as the estimator
+DRAWN = 1 << 16  # rows of each class on which a vote of three features or more is tried
+
+
+def perceptron(keep: Keep) -> Learner:
+    """The estimator's run with this `keep`; nan where a vote had too many hyperplanes."""
+
+    def learn(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+        state = State.at(np.zeros(X.shape[1]), np.zeros(1), np.float64)
+        schedule = Schedule("shuffle", seeds_and_split(seed, 1, lambda: None)[0][0])
+        _, w, b = train(Problem.of(X, y), Update(), schedule, keep, STOP, state)
+        return pair.error_of(w, b) if keep != "vote" else error_of_vote(pair, ballot(state), seed)
+
+    return learn
+
+
+def error_of_vote(pair: GaussianPair, votes: Ballot, seed: int = 0) -> float:
+    """In closed form for one or two features, else from `DRAWN` rows of each class."""
+    chances = []
+    for k, mean in enumerate((pair.mean0, pair.mean1)):
+        R = pair._roots[k].floats
+        if R.shape[1] <= 2:
+            chances.append(chance_of_one(votes, mean, R))
+        else:
+            z = np.random.default_rng((seed, k)).standard_normal((DRAWN, R.shape[1]))
+            chances.append(float((votes.scores(mean + z @ R.T) >= 0).mean()))
+    return (1 - pair.prior1) * chances[0] + pair.prior1 * (1 - chances[1])
+
+
+def vote_is_exact(pair: GaussianPair) -> bool:
+    """Whether `error_of_vote` is a closed form."""
+    return all(len(root.rows) <= 2 for root in pair._roots)
+
+
+def lda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+    """Linear discriminant analysis."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return _fitted(LinearDiscriminantAnalysis(), pair, X, y)
+
+
+def logistic_regression(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+    """Logistic regression, with scikit-learn's penalty: without, it may diverge."""
+    from sklearn.linear_model import LogisticRegression
+
+    return _fitted(LogisticRegression(max_iter=10_000), pair, X, y)
+
+
+def _fitted(clf: Any, pair: GaussianPair, X: Array, y: Array) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # collinear features, no convergence: the error tells
+        clf.fit(X, y)
+    return pair.error_of(clf.coef_, clf.intercept_)
+
+
+def qda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+    """Quadratic discriminant analysis; nan where a class has too few rows for a covariance."""
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+    clf = QuadraticDiscriminantAnalysis()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clf.fit(X, y)
+    except (np.linalg.LinAlgError, ValueError):
+        return math.nan
+    if any(min(s) <= 0 for s in clf.scalings_):
+        return math.nan
+    inverses = [(R / s) @ R.T for R, s in zip(clf.rotations_, clf.scalings_, strict=True)]
+    slopes = [S @ m for S, m in zip(inverses, clf.means_, strict=True)]
+    heights = [
+        float(m @ g + np.log(s).sum() - 2 * math.log(p))
+        for m, g, s, p in zip(clf.means_, slopes, clf.scalings_, clf.priors_, strict=True)
+    ]
+    return pair.error_of_quadratic(
+        (inverses[0] - inverses[1]) / 2, slopes[1] - slopes[0], (heights[0] - heights[1]) / 2
+    )
+
+
+LEARNERS: dict[str, Learner] = {
+    **{f"perceptron, {keep}": perceptron(keep) for keep in KEEPS},
+    "LDA": lda,
+    "QDA": qda,
+    "logistic regression": logistic_regression,
+}
+
+
+def error_after(name: str, pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+    """The true error of one learner; a sample of one class teaches to say that class."""
+    if y.min() == y.max():
+        return pair.prior1 if y[0] == 0 else 1 - pair.prior1
+    return LEARNERS[name](pair, X, y, seed)

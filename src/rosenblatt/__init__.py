@@ -53,6 +53,7 @@ _PUBLIC = {
     "RunBounds": "rosenblatt.prove.runs.run_bounds",
     "separability_table": "rosenblatt.prove.multiclass",
     "soft_minimum": "rosenblatt.prove.losses",
+    "versus_oracle": "rosenblatt.prove.oracle",
     "RosenblattError": "rosenblatt.errors",
     "Undecided": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
@@ -101,6 +102,7 @@ __all__ = [
     "separability",
     "separability_table",
     "soft_minimum",
+    "versus_oracle",
 ]
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ if TYPE_CHECKING:
     from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.offenders import offenders
-    from rosenblatt.prove.oracle import GaussianPair
+    from rosenblatt.prove.oracle import GaussianPair, versus_oracle
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability

@@ -1,8 +1,8 @@
 """Voting: the true error of a vote of hyperplanes between two Gaussian classes.
 
-A vote says class 1 where sum_k c_k sign(w_k.x + b_k) >= 0, with sign(0) = +1. In one feature that is
-a set of intervals. In two, after whitening, it is a union of polygons around the origin, and a
-line at distance h from it cuts off, between the angles whose tangents are t and s,
+A vote says class 1 where sum_k c_k sign(w_k.x + b_k) >= 0, with sign(0) = +1. In one feature that
+is a set of intervals. In two, after whitening, it is a union of polygons around the origin, and
+a line at distance h from it cuts off, between the angles whose tangents are t and s,
 
     1/(2 pi) integral of exp(-h^2 (1 + x^2)/2) / (1 + x^2) dx  from t to s  =  T(h, s) - T(h, t),
 

@@ -57,8 +57,8 @@ def test_proportional_covariances_are_noncentral_chi_square():
         assert found == pytest.approx(expected, abs=1e-10)
 
 
-def test_three_features_by_slices_of_slices():
-    """The third feature is independent and the same in both classes, or of one class only."""
+def test_a_third_feature_that_tells_nothing():
+    """Independent, and the same in both classes: the quadrature of two features still holds."""
     for seed in (0, 5, 8):
         mean0, cov0, mean1, cov1, p1 = random_pair(seed)
         wide0, wide1 = np.eye(3), np.eye(3)
@@ -105,6 +105,20 @@ def test_far_tails_keep_their_digits():
         assert found == pytest.approx(math.exp(-t / 2), rel=1e-9)
     tiny = Quadratic.of([1.0, 1.0], [0.0, 0.0], -1e-12).negative()
     assert tiny == pytest.approx(-math.expm1(-5e-13), rel=1e-9)
+
+
+def test_pairs_of_equal_coordinates_are_exponential():
+    """z1^2 + z2^2 = 2E, so sums and differences have closed forms; over many magnitudes."""
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        a, b = 10.0 ** rng.uniform(-5, 5, 2)
+        c = float(rng.choice([0.0, 0.1, 3.0])) * b
+        found = Quadratic.of([a, a, -b, -b], np.zeros(4), c).negative()
+        assert found == pytest.approx(math.exp(-c / (2 * b)) * b / (a + b), abs=1e-11)
+        x = float(rng.uniform(0.1, 5)) * (a + b)
+        found = Quadratic.of([a, a, b, b], np.zeros(4), -x).positive()
+        tails = [math.exp(-x / (2 * v)) for v in (a, b)]
+        assert found == pytest.approx((a * tails[0] - b * tails[1]) / (a - b), abs=1e-11)
 
 
 # ------------------------------------------------------------------- degenerate pairs

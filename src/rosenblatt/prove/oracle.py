@@ -18,19 +18,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.prove.gaussians.best_linear import Search
+from rosenblatt.prove.gaussians.best_linear import best_plane
 from rosenblatt.prove.gaussians.canonical import Canonical
 from rosenblatt.prove.gaussians.comparison import Comparison, versus_oracle
 from rosenblatt.prove.gaussians.covariance import Root, as_covariance, as_mean, as_prior
-from rosenblatt.prove.gaussians.precise import rational
 from rosenblatt.prove.gaussians.rules import (
     LinearRule,
     QuadraticRule,
     as_plane,
     as_points,
+    log_odds_coefficients,
     quadratic_of,
     sides,
 )
@@ -126,13 +125,15 @@ class GaussianPair:
         ((70, 2), 20)
         """
         rng = np.random.default_rng(seed)
+        counts = n if isinstance(n, tuple) else (n, 0)
+        whole = all(isinstance(k, (int, np.integer)) and k >= 0 for k in counts)
+        if len(counts) != 2 or not whole or sum(counts) < 1:
+            raise ParameterError(
+                f"n must be a number of rows, or of rows of class 0 and of class 1, got {n!r}."
+            )
         if isinstance(n, tuple):
-            if len(n) != 2 or min(n) < 0 or sum(n) < 1:
-                raise ParameterError(f"n must be rows of class 0 and of class 1, got {n!r}.")
             y = rng.permutation(np.repeat([0, 1], n))
         else:
-            if n < 1:
-                raise ParameterError(f"n must be at least 1, got {n!r}.")
             y = (rng.random(n) < self.prior1).astype(np.int64)
         z = rng.standard_normal((len(y), self.n_features))
         X = np.empty(z.shape)
@@ -197,20 +198,7 @@ class GaussianPair:
 
     @cached_property
     def _bayes_error(self) -> float:
-        p1 = self.prior1
-        p0 = 1 - p1
-        if p1 in (0.0, 1.0) or self._canonical.apart:
-            return 0.0
-        if self._canonical.joint is None:  # two equal points
-            return min(p0, p1)
-        odds = self._log_odds
-        if self.linear:
-            D = math.sqrt(2.0) * float(np.linalg.norm(self._canonical.m))
-            if D == 0:
-                return min(p0, p1)
-            return float(p0 * ndtr(-D / 2 + odds / D) + p1 * ndtr(-D / 2 - odds / D))
-        of0, of1 = self._canonical.quadratics(odds)
-        return p0 * of0.positive() + p1 * of1.negative()
+        return self._canonical.least_error(self.prior1, self._log_odds, self.linear)
 
     def bayes_rule(self) -> LinearRule | QuadraticRule:
         """The Bayes rule by its coefficients, if both covariances are regular.
@@ -225,17 +213,7 @@ class GaussianPair:
             )
         if math.isinf(self._log_odds):
             return self._constant(self.prior1 == 1)
-        inverses = [root.exact.inv() for root in self._roots]
-        means = [rational(m[:, None]) for m in (self.mean0, self.mean1)]
-        slopes = [S * m for S, m in zip(inverses, means, strict=True)]
-        heights = [(m.transpose() * s)[0, 0] for m, s in zip(means, slopes, strict=True)]
-        dets = [root.exact.det() for root in self._roots]
-        A = _floats((inverses[0] - inverses[1]) / 2)
-        w = _floats(slopes[1] - slopes[0])[:, 0]
-        half = (heights[0] - heights[1]) / 2
-        ratio = dets[0] / dets[1]
-        logs = (math.log(int(ratio.p)) - math.log(int(ratio.q))) / 2
-        b = int(half.p) / int(half.q) + logs + self._log_odds
+        A, w, b = log_odds_coefficients((self.mean0, self.mean1), self._roots, self._log_odds)
         if self.linear:
             return LinearRule(w, b, self.bayes_error())
         return QuadraticRule(A, w, b, self.bayes_error())
@@ -302,18 +280,8 @@ class GaussianPair:
 
     @cached_property
     def _best_linear(self) -> LinearRule:
-        if self.prior1 in (0.0, 1.0):
-            return self._constant(self.prior1 == 1)
-        at = self._canonical
-        if at.gap.any():
-            w = at.null[:, int(np.abs(at.gap).argmax())] * np.sign(at.gap[np.abs(at.gap).argmax()])
-            return self._rule(w, -float(w @ (self.mean0 + self.mean1)) / 2)
-        found = Search(at.m, at.share, at.rest, self.prior1).best() if at.joint else None
-        if found is None:
-            return self._constant(self.prior1 > 0.5)
-        w = np.zeros(self.n_features)
-        w[at.rows] = found[0] @ at.T
-        return self._rule(w, found[1] - float(w @ self.mean0))
+        plane = best_plane(self._canonical, self.mean0, self.mean1, self.prior1)
+        return self._rule(*plane) if plane else self._constant(self.prior1 > 0.5)
 
     def _rule(self, w: Array, b: float) -> LinearRule:
         return LinearRule(w, b, self.error_of(w, b))
@@ -327,7 +295,3 @@ class GaussianPair:
             f"two Gaussian classes of {self.n_features} features, {kind}, prior of class 1 "
             f"{self.prior1:g}"
         )
-
-
-def _floats(A: Any) -> Array:
-    return np.array([[int(v.p) / int(v.q) for v in row] for row in A.tolist()])

@@ -27,10 +27,30 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
+from rosenblatt.prove.gaussians.canonical import Canonical
+
 Array = npt.NDArray[Any]
 REACH = np.linspace(-34.0, 34.0, 137)  # logits: both ends of an interval are approached to 1e-15
 REFINED = 12  # candidates that are refined
 THIN = 1e-12  # a class that does not vary along w is given this share of the other's spread
+
+
+def best_plane(
+    at: Canonical, mean0: Array, mean1: Array, prior1: float
+) -> tuple[Array, float] | None:
+    """(w, b) of the best linear rule in the features as given; None if that is a constant."""
+    if prior1 in (0.0, 1.0):
+        return None
+    if at.gap.any():  # the classes never meet along a direction in which neither varies
+        k = int(np.abs(at.gap).argmax())
+        w = at.null[:, k] * np.sign(at.gap[k])
+        return w, -float(w @ (mean0 + mean1)) / 2
+    found = Search(at.m, at.share, at.rest, prior1).best() if at.joint else None
+    if found is None:
+        return None
+    w = np.zeros(len(mean0))
+    w[at.rows] = found[0] @ at.T
+    return w, found[1] - float(w @ mean0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx, fmpq_mat
+from scipy.special import ndtr
 
 from rosenblatt.prove.gaussians.covariance import Root, floats
 from rosenblatt.prove.gaussians.precise import Joint, independent, rational, submatrix
@@ -73,6 +74,21 @@ class Canonical:
     def apart(self) -> bool:
         """Whether the classes lie in sets that never meet, or with probability 0."""
         return bool(self.gap.any() or (self.share == 0).any() or (self.rest == 0).any())
+
+    def least_error(self, prior1: float, log_odds: float, equal: bool) -> float:
+        """The Bayes error; in closed form for equal covariances."""
+        p1, p0 = prior1, 1 - prior1
+        if p1 in (0.0, 1.0) or self.apart:
+            return 0.0
+        if self.joint is None:  # two equal points
+            return min(p0, p1)
+        if equal:
+            D = math.sqrt(2.0) * float(np.linalg.norm(self.m))  # v = 1/2
+            if D == 0:
+                return min(p0, p1)
+            return float(p0 * ndtr(-D / 2 + log_odds / D) + p1 * ndtr(-D / 2 - log_odds / D))
+        of0, of1 = self.quadratics(log_odds)
+        return p0 * of0.positive() + p1 * of1.negative()
 
     def quadratics(self, log_odds: float) -> tuple[Quadratic, Quadratic]:
         """q for x of class 0 and for x of class 1, if the covariances are not singular."""

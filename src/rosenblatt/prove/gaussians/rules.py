@@ -131,3 +131,26 @@ def quadratic_of(A: Array, w: Array, b: float, mean: Array, root: Root) -> Quadr
         along = floats(arb_mat(slope) * R)[0]
     values, axes = np.linalg.eigh((inside + inside.T) / 2)
     return Quadratic.of(values, along @ axes, at)
+
+
+def log_odds_coefficients(
+    means: tuple[Array, Array], roots: tuple[Root, Root], log_odds: float
+) -> tuple[Array, Array, float]:
+    """(A, w, b) of log p1 f1(x) - log p0 f0(x) = x'A x + w.x + b, over the rationals, rounded.
+
+    A = (S0^-1 - S1^-1) / 2,   w = S1^-1 m1 - S0^-1 m0,
+    b = (m0'S0^-1 m0 - m1'S1^-1 m1 + log(det S0 / det S1)) / 2 + log(p1 / p0).
+    """
+    inverses = [root.exact.inv() for root in roots]
+    points = [rational(m[:, None]) for m in means]
+    slopes = [S * m for S, m in zip(inverses, points, strict=True)]
+    heights = [(m.transpose() * s)[0, 0] for m, s in zip(points, slopes, strict=True)]
+    half = (heights[0] - heights[1]) / 2
+    ratio = roots[0].exact.det() / roots[1].exact.det()
+    logs = (math.log(int(ratio.p)) - math.log(int(ratio.q))) / 2
+    b = int(half.p) / int(half.q) + logs + log_odds
+    return _rounded((inverses[0] - inverses[1]) / 2), _rounded(slopes[1] - slopes[0])[:, 0], b
+
+
+def _rounded(A: fmpq_mat) -> Array:
+    return np.array([[int(v.p) / int(v.q) for v in row] for row in A.tolist()])

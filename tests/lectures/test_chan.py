@@ -6,14 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from rosenblatt.lectures import lecture
 from rosenblatt.lectures.chan.oracle import FIVE, SCENARIOS
 from rosenblatt.lectures.lecture import Given
+from tests.lectures.shown import shown
 
 
 @pytest.fixture(scope="module")
 def numbers():
-    return {s.title: s.numbers for s in lecture("chan").run()}
+    return {s.title: s.numbers for s in shown("chan")}
 
 
 def test_both_approaches_separate_two_clouds(numbers):

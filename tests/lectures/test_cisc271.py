@@ -3,29 +3,26 @@
 import numpy as np
 import pytest
 
-from rosenblatt.lectures import lecture
+from tests.lectures.shown import shown
 
 
-@pytest.fixture(scope="module")
-def shown():
-    return list(lecture("cisc271").run())
-
-
-def numbers(shown, step):
-    (found,) = [s.numbers for s in shown if s.title.startswith(step) or s.step.endswith(step)]
+def numbers(step):
+    (found,) = [
+        s.numbers for s in shown("cisc271") if s.title.startswith(step) or s.step.endswith(step)
+    ]
     return found
 
 
-def test_only_setosa_separates(shown):
-    assert numbers(shown, "CISC 271")["verdicts"] == {
+def test_only_setosa_separates():
+    assert numbers("CISC 271")["verdicts"] == {
         "setosa": "separable",
         "versicolor": "overlapping",
         "virginica": "overlapping",
     }
 
 
-def test_the_neuron_ends_without_a_false_answer(shown):
-    n = numbers(shown, "Supervised Learning")
+def test_the_neuron_ends_without_a_false_answer():
+    n = numbers("Supervised Learning")
     before, after = n["counts"]["before"], n["counts"]["after"]
     assert sum(before.values()) == sum(after.values()) == 150
     assert before["False Positive"] + before["False Negative"] > 0
@@ -33,8 +30,8 @@ def test_the_neuron_ends_without_a_false_answer(shown):
     assert n["updates"] > 0
 
 
-def test_table_30_1_four_cases_and_their_actions(shown):
-    n = numbers(shown, "logic")
+def test_table_30_1_four_cases_and_their_actions():
+    n = numbers("logic")
     actions = {name: case["action"] for name, case in n["cases"].items()}
     assert actions == {
         "True Positive": "unchanged",
@@ -46,8 +43,8 @@ def test_table_30_1_four_cases_and_their_actions(shown):
     assert now < was  # a false positive, and yet closer in distance
 
 
-def test_table_30_2_the_residual_is_the_action(shown):
-    n = numbers(shown, "residual")
+def test_table_30_2_the_residual_is_the_action():
+    n = numbers("residual")
     assert [case["residual"] for case in n["cases"].values()] == [0, 0, 1, -1]
     for case in n["cases"].values():
         np.testing.assert_allclose(case["moved"], case["residual"] * np.array([1, 2]), atol=1e-15)
@@ -59,8 +56,8 @@ def test_table_30_2_the_residual_is_the_action(shown):
     }
 
 
-def test_the_pseudocode_ends_with_a_pass_that_misses_nothing(shown):
-    n = numbers(shown, "pseudocode")
+def test_the_pseudocode_ends_with_a_pass_that_misses_nothing():
+    n = numbers("pseudocode")
     assert n["misses"][-1] == 0
     assert all(n["misses"][:-1])
     assert sum(n["misses"]) == n["updates"]
@@ -68,22 +65,22 @@ def test_the_pseudocode_ends_with_a_pass_that_misses_nothing(shown):
     assert n["versicolor"] in ("max_iter", "cycle")
 
 
-def test_slip_9_the_bound_from_another_start_is_another(shown):
-    n = numbers(shown, "pseudocode")
+def test_slip_9_the_bound_from_another_start_is_another():
+    n = numbers("pseudocode")
     from_zero, from_there = n["bound"]
     assert from_there > 1.5 * from_zero
     assert n["slow updates"] <= from_there
 
 
-def test_equation_30_4_is_the_batch_mode(shown):
-    n = numbers(shown, "30.2")
+def test_equation_30_4_is_the_batch_mode():
+    n = numbers("30.2")
     assert n["misses"] == n["library"]
     assert n["off"] < 1e-10
 
 
 @pytest.mark.parametrize(("name", "errors"), [("All four features", 3), ("Petals only", 1)])
-def test_four_starts_four_hyperplanes_all_correct_some_close(shown, name, errors):
-    n = numbers(shown, "30.3")[name]
+def test_four_starts_four_hyperplanes_all_correct_some_close(name, errors):
+    n = numbers("30.3")[name]
     assert n["k-means errors"] == errors  # the lecture's one, on petals
     assert [r["correct"] for r in n["runs"]] == [150] * 4
     assert n["angle"] > 20  # four distinctly different results

@@ -1,14 +1,18 @@
 """The figures of the lectures: what is drawn, in the artists, not in pixels."""
 
+import sys
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 
+from rosenblatt.errors import MissingPackageError
 from rosenblatt.lectures import cisc271, online, sutd
 from rosenblatt.lectures.cisc271 import starts
 from rosenblatt.lectures.drawing import intervals
 from rosenblatt.lectures.lecture import Given, Picture, Played
+from rosenblatt.lectures.page import write_page
 from rosenblatt.lectures.sutd import drawing, kinds, linear, offset, update
 
 mpl.use("Agg")
@@ -177,3 +181,12 @@ def test_a_worked_run_is_played(lecture, tmp_path):
     (film,) = [part for part in parts if isinstance(part, Played)]
     film.write(tmp_path / "film.html")
     assert lecture.LECTURE.name in (tmp_path / "film.html").read_text()
+
+
+def test_numbers_need_no_matplotlib_and_pages_say_so(monkeypatch, tmp_path):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    sections = list(online.LECTURE.run())
+    assert sections[1].numbers["mistakes"] > 0
+    with pytest.raises(MissingPackageError, match=r"pip install 'rosenblatt\[plots\]'"):
+        write_page(online.LECTURE, sections, tmp_path)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rosenblatt.lectures import lecture
+from tests.lectures.shown import shown
 
 
 def test_online_numbers():
-    setting, algorithm = lecture("online").run()
+    setting, algorithm = shown("online")
     assert setting.numbers["verdict"] == "separable"
     n = algorithm.numbers
     M = np.arange(1, n["mistakes"] + 1)

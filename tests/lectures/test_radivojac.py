@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from rosenblatt.lectures import lecture
+from tests.lectures.shown import shown
 
 
 @pytest.fixture(scope="module")
 def numbers():
-    return {
-        section.step or section.heading: section.numbers for section in lecture("radivojac").run()
-    }
+    return {section.step or section.heading: section.numbers for section in shown("radivojac")}
 
 
 def test_the_machine_answers_plus_one_at_zero(numbers):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.lectures import lecture
 from rosenblatt.lectures.lecture import Given, Slip
-from rosenblatt.lectures.sutd import case, kinds
+from rosenblatt.lectures.sutd import LECTURE, case, kinds
 from rosenblatt.lectures.sutd.tumours import prognostic
+from tests.lectures.shown import shown as computed
 
 CASE = {section.__name__: section for section in case.SECTIONS}
 
@@ -15,8 +15,7 @@ CASE = {section.__name__: section for section in case.SECTIONS}
 @pytest.fixture(scope="module")
 def shown():
     """Every section by the name of its function, without a file."""
-    LECTURE = lecture("sutd")
-    return {f.__name__: s for f, s in zip(LECTURE.sections, LECTURE.run(), strict=True)}
+    return {f.__name__: s for f, s in zip(LECTURE.sections, computed("sutd"), strict=True)}
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from rosenblatt.lectures.lecture import (
     Table,
     slug,
 )
+from rosenblatt.show.figures.canvas import pyplot
 
 NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?%?|[-+]?\d+/\d+|nan|inf|\.|-|")
 STYLE = """
@@ -121,12 +122,10 @@ def _table(table: Table) -> str:
 
 
 def _picture(picture: Picture, beside: Path) -> str:
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
+    plt = pyplot()
     figure, path = picture.drawn(), beside / f"{picture.name}.svg"
     # the same figure is the same file, whenever and wherever it is drawn
-    with mpl.rc_context({"svg.hashsalt": picture.name}):
+    with plt.rc_context({"svg.hashsalt": picture.name}):
         figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     link, caption = f"{beside.name}/{path.name}", escape(picture.caption)

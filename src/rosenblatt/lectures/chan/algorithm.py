@@ -202,9 +202,9 @@ def reading(_: Given) -> Section:
 
 
 def _one_sample(k: int) -> Any:
-    from rosenblatt.lectures.chan.frames import update_frame
+    from rosenblatt.show.plots import UpdateDisplay
 
-    return update_frame(W, X1, Y1, k)
+    return UpdateDisplay.from_example(W, X1, Y1, fit_intercept=False, frame=k).figure_
 
 
 def _oscillation() -> Any:

@@ -26,6 +26,10 @@ $(VENV)/.dev: $(VENV)/.test
 	$(PIP) -e '.[dev]'
 	touch $@
 
+$(VENV)/.bench: $(VENV)/.base
+	$(PIP) -e '.[bench]'
+	touch $@
+
 demo: $(VENV)/.base
 	@$(BIN)/rosenblatt demo
 
@@ -56,12 +60,8 @@ lint: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python docs/make_api.py
 
-bench: $(VENV)/.test
-	$(BIN)/python benchmarks/passes.py
-	$(BIN)/python benchmarks/separability.py
-	$(BIN)/python benchmarks/coefficients.py
-	$(BIN)/python benchmarks/files.py
-	$(BIN)/python benchmarks/fit.py --memory
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) $(CACHE) build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,128 @@
+"""The benchmarks run on tiny data, and their tables find their places; nothing is timed here."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "benchmarks"
+if not (SCRIPTS / "report.py").exists():
+    pytest.skip("the folder benchmarks is not beside the tests", allow_module_level=True)
+sys.path.append(str(SCRIPTS))  # scripts import each other by name, as they do when they are run
+
+import datasets  # noqa: E402
+import peers  # noqa: E402
+import report  # noqa: E402
+import run  # noqa: E402
+from contenders import CONTENDERS  # noqa: E402
+
+
+def tiny():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    return datasets.held_out(X, (X @ [1, -2, 3, 0.5] > 0).astype(int))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.001234, "0.00123"), (0.1, "0.100"), (1.2345, "1.23"), (123.4, "123"), (9876.5, "9,876")],
+)
+def test_numbers_have_three_digits_and_no_exponent(value, text):
+    assert report.number(value) == text
+
+
+def test_best_of_takes_turns():
+    calls = []
+    seconds = report.best_of(2, {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")})
+    assert calls == ["a", "b", "a", "b"]
+    assert set(seconds) == {"a", "b"}
+    assert max(seconds.values()) < 1
+
+
+def test_a_section_is_replaced_and_the_rest_stays(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n")
+    report.write_section(page, "one", report.table(["x"], [[1], [r"\1"]]))
+    report.write_section(page, "two", "new")
+    assert page.read_text() == (
+        "a\n<!-- one -->\n| x |\n| --- |\n| 1 |\n| \\1 |\n<!-- end -->\nb\n"
+        "<!-- two -->\nnew\n<!-- end -->\n"
+    )
+    assert report.sections_of(page) == ["one", "two"]
+    with pytest.raises(LookupError, match="three"):
+        report.write_section(page, "three", "")
+
+
+def test_every_table_of_every_script_has_one_place():
+    wanted = [place for script in run.SCRIPTS.values() for place in script.places.values()]
+    own = ("peers-seconds", "peers-accuracy", "peers", "scaling", "cold")
+    wanted += [(run.PAGE, name) for name in own]
+    pages = sorted({page for page, _ in wanted})
+    found = [(page, name) for page in pages for name in report.sections_of(report.DOCS / page)]
+    assert sorted(found) == sorted(wanted)
+
+
+def test_the_output_of_a_script_is_written_table_by_table(tmp_path, capsys):
+    (tmp_path / "page.md").write_text("<!-- a -->\n<!-- end -->\n<!-- b -->\n<!-- end -->\n")
+    script = run.Script("none.py", (), (), {"alpha": ("page.md", "a"), "beta": ("page.md", "b")})
+    output = "said\n| alpha |\n|---|\n| 1 |\n\n| beta |\n|---|\n| 2 |\n\n| gamma |\n|---|\n"
+    script.write(output, tmp_path, 0.5)
+    text = (tmp_path / "page.md").read_text()
+    assert text.startswith(
+        "<!-- a -->\n| alpha |\n|---|\n| 1 |\n<!-- end -->\n<!-- b -->\n| beta |"
+    )
+    assert "Load average before the run: 0.5" in text
+    assert "gamma" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name, kind in CONTENDERS.items() if kind.learns])
+@pytest.mark.filterwarnings("ignore")  # what peers warn of is theirs
+def test_each_contender_learns(name, tmp_path):
+    package = CONTENDERS[name].package
+    if package != "rosenblatt" and report.version(package) is None:
+        pytest.skip(f"{package} is not installed")
+    contender = CONTENDERS[name](tiny(), tmp_path)
+    contender.start()
+    contender.convert()
+    contender.fit(20)
+    train, test = contender.accuracy()
+    assert train > 0.9
+    assert test > 0.7
+
+
+def test_peers_in_processes_of_their_own():
+    names = ["scikit-learn Perceptron", "X @ w", "bytes of the file"]
+    rows = peers.compare("tiny", tiny(), 1, 60, names)
+    found = {(row.contender, row.asked): row for row in rows}
+    one = found["scikit-learn Perceptron", 5]
+    assert one.passes == 5
+    assert one.seconds > 0
+    assert 0 <= one.test <= 1
+    assert one.memory > 0
+    assert "there is no file" in found["bytes of the file", None].failed
+    assert "not run: LookupError" in peers.markdown(rows, {"tiny": "60 rows"})
+
+
+def test_a_contender_that_dies_is_a_row():
+    row = peers.Row("tiny", "rosenblatt, last", None, failed="died")
+    assert "| tiny | died |" in peers.summary([row])
+    assert "not run: died" in peers.details([row], "tiny")
+
+
+def test_figures_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    import figures
+
+    rows = [
+        peers.Row("tiny", name, passes, passes, 0.1 * passes, test=0.8 + 0.01 * passes)
+        for name in ("rosenblatt, last", "Vowpal Wabbit")
+        for passes in (1, 5)
+    ]
+    figures.time_against_accuracy(rows, tmp_path / "images" / "a.svg")
+    curve = {"rosenblatt, last": [(1, 0.1), (10, 1.0)], "River": [], "X @ w": [(1, 0.01)]}
+    figures.scaling({"rows": curve}, tmp_path / "images" / "b.svg")
+    for name in ("a.svg", "b.svg"):
+        text = (tmp_path / "images" / name).read_text()
+        assert "rosenblatt" in text
+        assert "seconds" in text

@@ -2,7 +2,9 @@
 
     python benchmarks/run.py                    everything (make bench)
     python benchmarks/run.py passes peers       only these
-    python benchmarks/run.py --quick            small sizes, one round, pages under build/benchmarks
+    python benchmarks/run.py peers --only a9a   this set again, the others as they were
+    python benchmarks/run.py --copies           pages under build/benchmarks, not the real ones
+    python benchmarks/run.py --quick            the same with small sizes and one round
     python benchmarks/run.py --redraw peers     tables and plots again, from the last run's numbers
 
 A job that fails is named at the end; the others are written all the same, each when it is done.
@@ -18,7 +20,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -146,16 +148,21 @@ def cold_job(pages: Path, quick: bool, redraw: bool) -> None:
     write_section(pages / PAGE, "cold", f"{cold.markdown(body)}\n\n{line}")
 
 
-def peers_job(pages: Path, quick: bool, redraw: bool) -> None:
+def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) -> None:
     import figures
     import peers
 
     before = load()
 
     def run() -> dict:
-        rows, about = peers.run(quick)
+        rows, about = peers.run(quick, only)
+        kept = kept_rows("peers", only)
         line = conditions(PEERS, before)
-        return {"rows": [asdict(row) for row in rows], "about": about, "line": line}
+        return {
+            "rows": kept["rows"] + [asdict(row) for row in rows],
+            "about": kept["about"] | about,
+            "line": line,
+        }
 
     found = stored("peers", run, redraw)
     rows = [peers.Row(**row) for row in found["rows"]]
@@ -191,7 +198,17 @@ def stored(name: str, run: Callable, redraw: bool):
     return json.loads(path.read_text())
 
 
-JOBS: dict[str, Callable[[Path, bool, bool], None]] = {
+def kept_rows(name: str, only: Sequence[str]) -> dict:
+    """What the last run found of the sets that are not run now."""
+    path = STORE / f"{name}.json"
+    if not only or not path.exists():
+        return {"rows": [], "about": {}}
+    before = json.loads(path.read_text())
+    rows = [row for row in before["rows"] if row["data"] not in only]
+    return {"rows": rows, "about": before["about"]}
+
+
+JOBS: dict[str, Callable[..., None]] = {
     "passes": SCRIPTS["passes"].run,
     "cold": cold_job,
     "peers": peers_job,
@@ -203,9 +220,9 @@ JOBS: dict[str, Callable[[Path, bool, bool], None]] = {
 }
 
 
-def pages_for(quick: bool) -> Path:
-    """The documentation itself, or copies of its pages for a quick run."""
-    if not quick:
+def pages_for(copies: bool) -> Path:
+    """The documentation itself, or copies of its pages."""
+    if not copies:
         return DOCS
     folder = STORE / "pages"
     folder.mkdir(parents=True, exist_ok=True)
@@ -217,18 +234,21 @@ def pages_for(quick: bool) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("jobs", nargs="*", metavar="job", help=", ".join(JOBS))
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--redraw", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one round")
+    parser.add_argument("--copies", action="store_true", help="leave the documentation alone")
+    parser.add_argument("--only", nargs="+", default=(), metavar="DATA", help="sets of peers")
+    parser.add_argument("--redraw", action="store_true", help="from the numbers of the last run")
     args = parser.parse_args()
     unknown = set(args.jobs) - set(JOBS)
     if unknown:
         parser.error(f"there is no job {', '.join(sorted(unknown))}; there are {', '.join(JOBS)}")
-    pages, failed = pages_for(args.quick), []
+    pages, failed = pages_for(args.quick or args.copies), []
     for name in args.jobs or JOBS:
         began = time.perf_counter()
         print(f"{name} ...", flush=True)
         try:
-            JOBS[name](pages, args.quick, args.redraw)
+            more = {"only": args.only} if name == "peers" else {}
+            JOBS[name](pages, args.quick, args.redraw, **more)
         except Exception:
             traceback.print_exc()
             failed.append(name)

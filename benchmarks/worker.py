@@ -4,9 +4,10 @@ A process of its own shows what memory it needs; a pipe lets contenders take tur
 
 1. loads the data, with numpy and scipy only, and notes its high-water mark;
 2. imports the contender, then converts the data (seconds, not part of training);
-3. on each `fit` trains once and answers with the seconds; `memory` is the high-water mark since
-   the start less that of step 1 (ask the first fit, before any `score`), `fit_memory` the rise
-   during this fit alone (Linux).
+3. on each `fit` trains (up to five times within a tenth of a second, where that is quick) and
+   answers with the seconds of the best; `memory` is the high-water mark since the start less that
+   of step 1 (ask the first fit, before any `score`), `fit_memory` the rise during this fit alone
+   (Linux).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,19 @@ def resident_mb() -> float:
         return float("nan")
 
 
+def shortest(run: Callable[[], object]) -> float:
+    """Seconds of a run; the best of up to five where a tenth of a second allows them."""
+    best, spent = float("inf"), 0.0
+    for _ in range(5):
+        began = time.perf_counter()
+        run()
+        seconds = time.perf_counter() - began
+        best, spent = min(best, seconds), spent + seconds
+        if spent > 0.1:
+            break
+    return best
+
+
 def main() -> None:
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print goes elsewhere
@@ -135,9 +150,7 @@ def main() -> None:
             what, passes = json.loads(line)
             if what == "fit":
                 most, before = high_water_mb(), resident_mb()
-                began = time.perf_counter()
-                contender.fit(passes)
-                seconds = time.perf_counter() - began
+                seconds = shortest(lambda passes=passes: contender.fit(passes))
                 after = high_water_mb()
                 say(
                     seconds=seconds * contender.scale,

@@ -19,6 +19,7 @@ contender's own defaults. `predict` never counts.
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import warnings
 from pathlib import Path
@@ -29,7 +30,7 @@ import scipy.sparse as sp
 from datasets import SEED, Split
 
 RIVER_ROWS, RIVER_ENTRIES = 4_000, 1_000_000
-JUDGED_ROWS = 50_000
+JUDGED_ROWS = 20_000
 
 
 class Contender:
@@ -62,7 +63,7 @@ class Contender:
         return asked
 
     def accuracy(self) -> tuple[float, float]:
-        """On training rows (at most 50,000, the same for all) and on the test rows."""
+        """On training rows (at most 20,000, the same for all) and on the test rows."""
         s = self.split
         few = np.random.default_rng(SEED).permutation(len(s.y))[:JUDGED_ROWS]
         parts = ((s.X[few], s.y[few]), (s.X_test, s.y_test))
@@ -177,6 +178,15 @@ def vw_text(X: Any, labels: np.ndarray, path: Path, rows: int = 20_000) -> None:
             file.write(("\n".join(lines) + "\n").encode())
 
 
+def vw_text_apart(X: Any, labels: np.ndarray, path: Path) -> None:
+    """In a process of its own: the memory of the writer is not VW's."""
+    child = multiprocessing.get_context("fork").Process(target=vw_text, args=(X, labels, path))
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise RuntimeError(f"writing VW text ended with code {child.exitcode}")
+
+
 class VowpalWabbit(Contender):
     package = "vowpalwabbit"
 
@@ -186,7 +196,6 @@ class VowpalWabbit(Contender):
         Workspace(f"{command} --quiet").finish()
 
     def start(self) -> None:
-        import pyarrow.compute  # noqa: F401
         import vowpalwabbit  # noqa: F401
 
     def convert(self) -> None:
@@ -196,7 +205,7 @@ class VowpalWabbit(Contender):
         self.options = f"-b 18 --loss_function hinge {how}"
         text, self.cache = self.folder / "train.vw", self.folder / "train.cache"
         y = self.vw_labels[np.searchsorted(self.classes, self.split.y)]
-        vw_text(self.split.X, y, text)
+        vw_text_apart(self.split.X, y, text)
         self.run(f"{self.options} -d {text} --cache_file {self.cache} -k")
         os.truncate(text, 0)  # from now on only the cache can be read
 
@@ -211,7 +220,7 @@ class VowpalWabbit(Contender):
 
     def predict(self, X: Any) -> np.ndarray:
         text, found = self.folder / "rows.vw", self.folder / "rows.txt"
-        vw_text(X, np.ones(X.shape[0], int), text)
+        vw_text_apart(X, np.ones(X.shape[0], int), text)
         self.run(f"-i {self.out} -t -d {text} -p {found}")
         scores = np.array([float(line) for line in found.read_text().split()])
         if len(self.classes) > 2:

@@ -49,6 +49,11 @@ class Row:
     fit_memory: float | None = None
     failed: str | None = None
 
+    @property
+    def stopped(self) -> bool:
+        """It took longer than it was given."""
+        return (self.failed or "").startswith("stopped after")
+
 
 def grid(contender: str, data: str) -> list[int | None]:
     """The numbers of passes to ask for, the compared one first."""
@@ -165,8 +170,8 @@ def described(split: Split) -> str:
 def of(rows: list[Row], data: str, contender: str) -> Row | None:
     """The row that is compared: the same passes for all, its own stop where there is no choice."""
     asked = None if CONTENDERS[contender].default_only else PASSES
-    chosen = [r for r in rows if (r.data, r.contender, r.asked) == (data, contender, asked)]
-    return chosen[0] if chosen else None
+    mine = [r for r in rows if (r.data, r.contender) == (data, contender)]
+    return next((r for r in mine if r.asked == asked or r.failed), None)
 
 
 def sets_of(rows: list[Row]) -> list[str]:
@@ -175,10 +180,12 @@ def sets_of(rows: list[Row]) -> list[str]:
 
 
 def cell(row: Row | None, ours: Row | None) -> str:
-    if row is None or row.seconds is None:
-        return "failed" if row and row.failed else ""
-    if ours is None or ours.seconds is None:
-        return f"{number(row.seconds)} s"
+    if row is None or ours is None or ours.seconds is None:
+        return ""
+    if row.stopped:
+        return f"> {number(LIMIT / ours.seconds, 2)} x"
+    if row.seconds is None:
+        return "failed"
     return f"{number(row.seconds / ours.seconds, 2)} x"
 
 
@@ -213,7 +220,8 @@ def details(rows: list[Row], data: str) -> str:
     body = []
     for r in (r for r in rows if r.data == data and r.asked in (PASSES, None)):
         if r.seconds is None:
-            body.append([r.contender, "", f"not run: {r.failed}", *[""] * 6])
+            why = r.failed if r.stopped else f"not run: {r.failed}"
+            body.append([r.contender, "", why, cell(r, ours) if r.stopped else "", *[""] * 5])
             continue
         star = "*" if r.scale > 1 else ""
         once = f" ({r.runs} run{'s' if r.runs > 1 else ''})" if r.runs < 3 else ""

@@ -92,6 +92,7 @@ def test_the_soft_loss_is_minus_the_sum_over_the_misclassified(rows):
     assert g.b == -y[M].sum()
 
 
+@pytest.mark.filterwarnings("ignore:Training ended at w = 0")
 @given(rows=scored_rows(), steps=st.integers(1, 6))
 def test_batch_mode_is_gradient_descent_on_the_soft_loss(rows, steps):
     X, y, w, b = rows

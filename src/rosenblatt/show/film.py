@@ -19,7 +19,7 @@ from rosenblatt.show.footage import Footage
 from rosenblatt.show.pages import write_page
 
 Array = npt.NDArray[Any]
-STYLES, SCRIPTS = ("film.css",), ("plot.js", "film.js")
+STYLES, SCRIPTS = ("film.css",), ("plot.js", "views.js", "chart.js", "film.js")
 
 
 def film(

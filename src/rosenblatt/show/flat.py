@@ -13,12 +13,14 @@ where there are more features than rows drawn, both are given in coordinates of 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.show.footage import Footage
@@ -26,8 +28,8 @@ from rosenblatt.show.footage import Footage
 Array = npt.NDArray[Any]
 HALF_PIXEL = 1 / 720  # of half the width: the picture is at most 720 pixels wide
 THIN_ABOVE = 1000  # frames up to which nothing is left out
-MOST_NUMBERS = 1_500_000  # of weights in the page, for more than two features
-MOST_ENTRIES = 20_000_000  # of the rows drawn, as a dense array while the page is made
+MOST_WEIGHTS, MOST_PLACES = 1_000_000, 300_000  # numbers in a page with more than two features
+MOST_ENTRIES = 5_000_000  # of the rows drawn, as a dense array while the page is made
 PARALLEL = 0.05  # sine of the angle to w below which the second direction up is used
 
 
@@ -189,10 +191,7 @@ def _spread(problem: Problem, most: int) -> Array:
 
 def _projection(footage: Footage, max_rows: int) -> Flat:
     problem, d = footage.problem, footage.problem.n_features
-    if d > MOST_NUMBERS // len(footage):
-        max_rows = min(max_rows, max(50, MOST_NUMBERS // len(footage)))
-    max_rows = min(max_rows, max(2, MOST_ENTRIES // d))
-    drawn = _spread(problem, max_rows)
+    drawn = _spread(problem, min(max_rows, _affordable(d, len(footage))))
     x = _dense(problem, drawn)
     centre = x.mean(axis=0)
     x = x - centre
@@ -208,17 +207,41 @@ def _projection(footage: Footage, max_rows: int) -> Flat:
     return replace(flat, box=(-right, right, -top, top), scale=scale, reach=reach)
 
 
+def _affordable(d: int, n_frames: int) -> int:
+    """How many rows keep the page small enough to open at once, 50 or more if memory allows."""
+    n = max(MOST_PLACES // d, math.isqrt(MOST_PLACES))  # n rows in min(n, d) coordinates
+    if d > MOST_WEIGHTS // n_frames:
+        n = min(n, MOST_WEIGHTS // n_frames)
+    return max(2, min(max(50, n), MOST_ENTRIES // d))
+
+
 def _up(x: Array, w: Array) -> Array:
     """The two directions orthogonal to w in which the centred rows x spread most."""
     length = np.linalg.norm(w)
     unit = w / length if length > 0 else np.zeros_like(w)
     rest = x - np.outer(x @ unit, unit)
-    found = np.linalg.svd(rest, full_matrices=False)[2][:2]
-    while len(found) < 2 or np.linalg.norm(found[-1]) < 0.5:  # fewer rows than directions
-        found = np.concatenate([found, np.eye(len(w))[:1]])[:2]
-    biggest = np.abs(found).argmax(axis=1)
-    signs = np.sign(found[np.arange(2), biggest])  # svd leaves the sign open
-    return np.asarray(found * signs[:, None])
+    found = [*_leading(rest), *np.eye(len(w))[:3]]  # a few axes, if the rows span too little
+    up: list[Array] = []
+    for direction in found:
+        for other in (unit, *up):
+            direction = direction - (direction @ other) * other
+        size = np.linalg.norm(direction)
+        if size > 1e-6 and len(up) < 2:
+            up.append(direction / size)
+    signs = [np.sign(v[np.abs(v).argmax()]) for v in up]  # left open by eigenvectors
+    return np.array([s * v for s, v in zip(signs, up, strict=True)])
+
+
+def _leading(x: Array) -> Array:
+    """The two leading principal directions of x, from the smaller of its two Gram matrices."""
+    wide = x.shape[1] > x.shape[0]
+    gram = x @ x.T if wide else x.T @ x
+    size = len(gram)
+    values, vectors = eigh(gram, subset_by_index=[max(0, size - 2), size - 1])
+    if not wide:
+        return np.asarray(vectors.T[::-1])
+    spread = values > 1e-12 * values[-1]
+    return np.asarray((vectors[:, spread] / np.sqrt(values[spread])).T[::-1] @ x)
 
 
 def _radius(flat: Flat, footage: Footage) -> float:
@@ -237,8 +260,9 @@ def _reach(flat: Flat, footage: Footage) -> Array:
     far = np.empty((len(footage), 2))
     for which, direction in enumerate((across, v)):
         inner = direction if flat.basis is None else direction @ flat.basis
-        chunks = np.array_split(inner, max(1, len(inner) // 500))
-        drawn = np.concatenate([np.abs(chunk @ flat.x.T).max(axis=1) for chunk in chunks])
+        chunks = np.array_split(inner.astype(np.float32), max(1, len(inner) // 500))
+        x = flat.x.T.astype(np.float32)
+        drawn = np.concatenate([np.abs(chunk @ x).max(axis=1) for chunk in chunks])
         visited = np.abs(np.einsum("ij,ij->i", centred, direction))
         far[:, which] = np.maximum(drawn, visited)
     later = np.maximum.accumulate(far[::-1])[::-1]

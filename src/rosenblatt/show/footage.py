@@ -153,8 +153,8 @@ def _recorded(trace: Any) -> tuple[Record, Setting]:
     """The updates of a trace of two classes, or what to do to get them."""
     if isinstance(trace, OneVsRestTrace):
         raise NotSupportedError(
-            f"a film shows one hyperplane, the trace has {len(trace)}, one for each class. Give one "
-            "of them, for instance film(trace[0], path), or film(trace.of(label), path)."
+            f"a film shows one hyperplane, the trace has {len(trace)}, one for each class. Give "
+            "one of them, for instance film(trace[0], path), or film(trace.of(label), path)."
         )
     if not isinstance(trace, Trace):
         raise ParameterError(

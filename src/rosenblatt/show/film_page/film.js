@@ -317,5 +317,9 @@ function drawnWords({ kind, box, rows, totals }) {
   return many + how[kind];
 }
 
+/* `script`: milliseconds spent here; `firstFrame`: from the start of navigation until the first
+   picture was on the screen. */
+const began = performance.now();
 window.film = new Film(JSON.parse(byId("data").textContent, unpacked));
+window.film.script = performance.now() - began;
 requestAnimationFrame(() => requestAnimationFrame(() => { window.film.firstFrame = performance.now(); }));

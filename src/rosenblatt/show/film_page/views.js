@@ -3,12 +3,18 @@
 /* Arrays come as {type, shape, bytes}: little-endian numbers in base64. */
 function unpacked(key, value) {
   if (!value || typeof value.bytes !== "string") return value;
-  const text = atob(value.bytes), bytes = new Uint8Array(text.length);
-  for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k);
+  const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(value.bytes) : decoded(value.bytes);
   const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i1: Int8Array };
   const array = new kinds[value.type](bytes.buffer);
   array.columns = value.shape[1] || 1;
   return array;
+}
+
+/* The same for browsers before 2025. */
+function decoded(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let k = 0; k < text.length; k++) bytes[k] = text.charCodeAt(k);
+  return bytes;
 }
 
 function row(array, k) {

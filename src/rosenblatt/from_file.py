@@ -236,7 +236,7 @@ def _settings(source: FileChunks) -> dict[str, Any]:
     held = {k: v for k, v in asdict(source.format).items() if v is not None}  # type: ignore[call-overload]  # as above
     held.pop("n_features", None)
     if name == "libsvm":
-        held["zero_based"] = source.starts_at_zero()
+        held["zero_based"] = source.counts_from_zero
     return {"format": name, **held}
 
 

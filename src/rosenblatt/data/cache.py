@@ -1,27 +1,29 @@
-"""Cache: parsed chunks in a compact binary form on disk, for the passes after the first.
+"""Cache: parsed chunks kept for the passes after the first: in memory, then in a file.
 
-The file has no name from the start where the system can do that, so it is gone whatever ends the
-process. It holds nothing but arrays; what and where they are stays in memory, so nothing on disk
-is trusted. Values go as nothing (all are 1), as float32 (if that is exact) or as float64.
+The first chunks stay in memory as they are, up to a budget. What comes after goes to a file in a
+compact binary form, which has no name from the start where the system can do that, so it is gone
+whatever ends the process. It holds nothing but arrays; what and where they are stays in memory, so
+nothing on disk is trusted. Values go as nothing (all are 1), as float32 (if that is exact) or as
+float64.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.reading import Chunk, Progress
 from rosenblatt.errors import DataError
 
-BLOCK_BYTES = 1 << 23  # chunks are joined up to here: fewer, larger pieces to train on
+MEMORY_BYTES = 1 << 26  # of chunks that stay in memory
 Array = npt.NDArray[Any]
 
 
@@ -34,100 +36,106 @@ class _Place(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some rows: values, y, then indptr and indices if sparse, then weights if there are any."""
+    """A chunk in the file: values, y, then indptr and indices if sparse, then weights if any."""
 
-    rows: int
+    shape: tuple[int, int]
     sparse: bool
     places: tuple[_Place, ...]
 
 
 class ChunkCache:
-    """Chunks go in one by one, come out in larger blocks of the same rows in the same order.
+    """Chunks go in one by one, and come out in the same order as often as wanted.
 
-    A block lies in memory that a later one takes: use it before going on.
+    One that comes from the file lies in memory that a later one takes: use it before going on.
 
     Parameters
     ----------
     folder : where the file is; it needs about the room of the text
-    progress : called at every block that comes out
+    progress : called at every chunk that comes out
     """
 
     def __init__(self, folder: Path, progress: Callable[[Progress], object] | None = None) -> None:
-        # open as long as the cache lives, closed in `close`
-        self._file = tempfile.TemporaryFile(dir=folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
+        self.folder, self.progress = folder, progress
+        self._file: Any = None
+        self._held: list[Chunk] = []
         self._blocks: list[_Block] = []
-        self._waiting: list[Chunk] = []
-        self._size = 0
         self._room: dict[tuple[int, int, Any], Array] = {}
-        self.progress = progress
-        self.width = 0
-        self.nbytes = 0
+        self.memory_bytes = 0
+        self.file_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self.memory_bytes + self.file_bytes
 
     def __enter__(self) -> ChunkCache:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def add(self, chunk: Chunk) -> None:
-        """One chunk more; the widest says how wide all are."""
-        X = chunk.X
-        self.width = max(self.width, X.shape[1])
-        self._waiting.append(chunk)
-        self._size += 12 * X.nnz if sp.issparse(X) else X.nbytes
-        if self._size >= BLOCK_BYTES:
-            self._write()
-
-    def _write(self) -> None:
-        chunks, self._waiting, self._size = self._waiting, [], 0
-        if not chunks:
+        """One chunk more; it must not be changed afterwards."""
+        columns = _columns(chunk)
+        size = sum(array.nbytes for array in columns)
+        if self._file is None and self.memory_bytes + size <= MEMORY_BYTES:
+            self._held.append(chunk)
+            self.memory_bytes += size
             return
-        sparse = sp.issparse(chunks[0].X)
-        places = tuple(self._put(arrays) for arrays in _columns(chunks, sparse))
-        self._blocks.append(_Block(sum(len(c.y) for c in chunks), sparse, places))
+        if self._file is None:  # open as long as the cache lives
+            self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
+        places = tuple(map(self._put, columns))
+        self._blocks.append(_Block(chunk.X.shape, _is_sparse(chunk.X), places))
 
-    def _put(self, arrays: list[Array]) -> _Place:
-        """Write arrays one after the other; they come back as one."""
-        stored, dtype = _stored(arrays), arrays[0].dtype
-        length = sum(array.size for array in arrays)
+    def _put(self, array: Array) -> _Place:
+        stored = _stored(array)
         if stored is not None:
-            for array in arrays:
-                content: Any = np.ascontiguousarray(array, stored)
-                self._file.write(content)
-            self.nbytes += length * stored.itemsize
-        return _Place(stored, length, dtype)
+            content: Any = np.ascontiguousarray(array, stored)
+            self._file.write(content)
+            self.file_bytes += content.nbytes
+        return _Place(stored, array.size, array.dtype)
 
     def __iter__(self) -> Iterator[Chunk]:
-        began, rows = time.perf_counter(), 0
-        self._write()
-        self._file.seek(0)
-        with ThreadPoolExecutor(1) as reader:  # one block ahead
-            waiting = None
-            for k, block in enumerate([*self._blocks, None]):
-                ahead = block and reader.submit(self._read, block, k % 2)
-                if waiting is not None:
-                    chunk = waiting.result()
-                    rows += len(chunk.y)
+        began, rows, seen = time.perf_counter(), 0, 0
+        with closing(self._from_file()) as others:
+            for chunks in (self._held, others):
+                for chunk in chunks:
                     yield chunk
-                    self._report(k, rows, time.perf_counter() - began)
-                waiting = ahead
+                    rows += len(chunk.y)
+                    seen += 1
+                    self._report(seen, rows, time.perf_counter() - began)
 
-    def _report(self, k: int, rows: int, seconds: float) -> None:
+    def _from_file(self) -> Generator[Chunk, None, None]:
+        """Those that are in the file, one read ahead while the others are used."""
+        if not self._blocks:
+            return
+        self._file.seek(0)
+        with ThreadPoolExecutor(1) as reader:
+            ahead = reader.submit(self._read, self._blocks[0], 0)
+            for k in range(1, len(self._blocks)):
+                chunk = ahead.result()
+                ahead = reader.submit(self._read, self._blocks[k], k % 2)
+                yield chunk
+            yield ahead.result()
+
+    def _report(self, seen: int, rows: int, seconds: float) -> None:
         if self.progress is not None:
-            done = self.nbytes * k // len(self._blocks)
+            done = self.nbytes * seen // (len(self._held) + len(self._blocks))
             self.progress(Progress(done, self.nbytes, rows, 0, seconds))
 
     def _read(self, block: _Block, side: int) -> Chunk:
         X, y, *more = (self._get((side, k), place) for k, place in enumerate(block.places))
         if block.sparse:
+            import scipy.sparse as sp
+
             indptr, indices, *more = more
-            X = sp.csr_matrix((X, indices, indptr), shape=(block.rows, self.width))
+            X = sp.csr_matrix((X, indices, indptr), shape=block.shape)
         else:
-            X = X.reshape(block.rows, self.width)
+            X = X.reshape(block.shape)
         return Chunk(X, y, more[0] if more else None)
 
     def _get(self, key: tuple[int, int], place: _Place) -> Array:
-        """One array of a block, in memory that is used again."""
+        """One array of a chunk, in memory that is used again."""
         if place.stored is None:
             return np.ones(place.length, place.dtype)
         room = self._room.get((*key, place.stored))
@@ -140,33 +148,26 @@ class ChunkCache:
         return values.astype(place.dtype, copy=False)
 
 
-def _columns(chunks: list[Chunk], sparse: bool) -> list[list[Array]]:
-    """What a block holds, each as the arrays of its chunks."""
-    columns = [[c.X.data if sparse else c.X.ravel() for c in chunks], [c.y for c in chunks]]
-    if sparse:
-        ends = np.cumsum([0] + [c.X.nnz for c in chunks])
-        starts = [c.X.indptr[:-1] + at for c, at in zip(chunks, ends[:-1], strict=True)]
-        columns += [
-            [part.astype(np.int32) for part in (*starts, ends[-1:])],
-            [c.X.indices for c in chunks],
-        ]
-    if any(c.sample_weight is not None for c in chunks):
-        columns.append(
-            [np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks]
-        )
-    return columns
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "indptr")
 
 
-def _stored(arrays: list[Array]) -> np.dtype[Any] | None:
+def _columns(chunk: Chunk) -> list[Array]:
+    """The arrays of a chunk, in the order of a block."""
+    X, y, weight = chunk
+    columns = [X.data, y, X.indptr, X.indices] if _is_sparse(X) else [X.ravel(), y]
+    return columns if weight is None else [*columns, weight]
+
+
+def _stored(array: Array) -> np.dtype[Any] | None:
     """The type that holds these numbers in few bytes: None if all are 1, float32 if exact."""
-    dtype = arrays[0].dtype
-    if dtype != np.float64:
-        return dtype
-    if all(_holds(array, lambda v: v == 1.0) for array in arrays):
+    if array.dtype != np.float64:
+        return array.dtype
+    if _holds(array, lambda v: v == 1.0):
         return None
     with np.errstate(over="ignore", under="ignore"):
-        exact = all(_holds(array, lambda v: v.astype(np.float32) == v) for array in arrays)
-    return np.dtype(np.float32) if exact else dtype
+        exact = _holds(array, lambda v: v.astype(np.float32) == v)
+    return np.dtype(np.float32) if exact else array.dtype
 
 
 def _holds(values: Array, test: Callable[[Array], Array]) -> bool:

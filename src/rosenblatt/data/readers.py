@@ -56,6 +56,7 @@ class FileChunks:
     ----------
     skipped : malformed lines that the latest pass has left out so far
     feature_names : names of the columns (CSV, Parquet), once a pass has begun
+    counts_from_zero : whether indices count from 0 (LIBSVM), once a pass has begun
     """
 
     path: Path
@@ -65,6 +66,7 @@ class FileChunks:
     progress: Callable[[Progress], object] | None = None
     skipped: Skipped = field(default_factory=Skipped, init=False)
     feature_names: tuple[str, ...] = field(default=(), init=False)
+    counts_from_zero: bool | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Chunk]:
         began, rows, lines = time.perf_counter(), 0, 0
@@ -75,6 +77,7 @@ class FileChunks:
             lines += part.lines
             rows += part.rows
             self.feature_names = getattr(reading, "feature_names", ())
+            self.counts_from_zero = getattr(reading, "base", None) == 0
             self._report(part, rows, time.perf_counter() - began)
             if part.rows:
                 yield reading.chunk(part)
@@ -95,19 +98,14 @@ class FileChunks:
         """
         if not hasattr(self.format, "zero_based"):
             return self
+        silent = replace(self, progress=None)
         try:
-            width = max(X.shape[1] for X, _, _ in replace(self, progress=None))
+            width = max(X.shape[1] for X, _, _ in silent)
         except ReadAgain as e:
             return self._again(e).scanned()
-        base = self.starts_at_zero()
+        base = silent.counts_from_zero
         settled = replace(self.format, n_features=width, zero_based=base)  # type: ignore[type-var]  # a protocol; every format is a dataclass
         return replace(self, format=settled)
-
-    def starts_at_zero(self) -> bool:
-        """Of a LIBSVM file: whether its indices are taken to count from 0, by the first chunk."""
-        reading: Any = self.format.begin()
-        next(reading.blocks(self.path, self.plan))
-        return bool(reading.base == 0)
 
     def _again(self, e: ReadAgain) -> FileChunks:
         return replace(self, format=replace(self.format, **e.settings))  # type: ignore[type-var]  # a protocol; every format is a dataclass

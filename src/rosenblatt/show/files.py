@@ -17,14 +17,13 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
     """A few lines about training on a file; `facts` as `from_file.Fitted` gives them."""
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_pass"][:10])
     more = ", ..." if run.n_passes > 10 else ""
-    error = run.progressive_error
     lines = [
         ("rows", f"{run.n_rows:,}"),
         ("features", f"{facts['features']:,}"),
         ("classes", _classes(run)),
         ("passes", f"{run.n_passes} ({_why(run)})"),
         ("mistakes per pass", mistakes + more),
-        ("progressive error", "for two classes only" if error is None else f"{error:.2%}"),
+        ("progressive error", f"{run.progressive_error:.2%}"),
         ("first pass", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
         ("all passes", f"{facts['rows_per_second']:,.0f} rows/s"),
         ("seconds", f"{facts['seconds']:.2f}"),
@@ -33,8 +32,7 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
     if facts["skipped_lines"]:
         lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
     if run.cache_bytes:
-        size = f"{run.cache_bytes / 1e6:,.0f} MB of parsed rows, removed"
-        lines.insert(-1, ("cache", size))
+        lines.insert(-1, ("cache", _cache(run)))
     return _aligned(lines)
 
 
@@ -64,6 +62,11 @@ def _classes(run: Streamed) -> str:
     listed = ", ".join(names) + (", ..." if len(run.classes) > 10 else "")
     many = f" ({len(run.classes)}, one against the rest each)"
     return listed + (many if len(run.classes) > 2 else "")
+
+
+def _cache(run: Streamed) -> str:
+    in_file = f" and {run.file_bytes / 1e6:,.1f} MB in a file, removed" if run.file_bytes else ""
+    return f"{run.memory_bytes / 1e6:,.1f} MB of parsed rows in memory{in_file}"
 
 
 def _why(run: Streamed) -> str:

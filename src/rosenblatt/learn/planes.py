@@ -1,0 +1,162 @@
+"""Planes: hyperplanes trained side by side on rows that come in pieces.
+
+Two classes share one hyperplane. More have one each, class against rest, and each stops by itself:
+after a pass that moved nothing, or when its weights come back to earlier ones (Brent's way to see
+it: the weights are compared with those after pass 1, 3, 7, 15, ...).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.reading import Chunk
+from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
+from rosenblatt.learn import kernels
+from rosenblatt.learn.keep import Keep, State
+from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.trace import StopReason
+
+Array = npt.NDArray[Any]
+NO_WEIGHTS = np.empty(0)
+
+
+class Planes:
+    """Where the hyperplanes stand, and what every pass did.
+
+    Parameters
+    ----------
+    n : how many; one parts class 1 from class 0, several each their class from the rest
+    update : the rule, one row at a time
+    keep : "last" or "average"
+    """
+
+    def __init__(self, n: int, update: Update, keep: Keep) -> None:
+        if update.mode != "online" or update.penalty is not None or update.weighting != "scale":
+            raise NotSupportedError(
+                "rows in pieces are learned from one at a time, without penalty, and weights scale "
+                "the updates. Use Perceptron for other ways."
+            )
+        if keep not in ("average", "last"):
+            raise NotSupportedError(f"keep must be 'average' or 'last' for rows, got {keep!r}.")
+        self.keep = keep
+        self.rule = kernels.Online(
+            float(update.etas(1, 1)[0]), update.tau, kernels.TIES[update.tie],
+            isinstance(update.rule, Margin), update.fit_intercept, False,
+        )  # fmt: skip
+        self.width = 0
+        self.reasons: list[StopReason | None] = [None] * n
+        self.mistakes: list[Array] = []
+        self.updates: list[Array] = []
+        self.wrong: list[int] = []
+        self.compile_seconds: float | None = None
+        self._saved: tuple[Array, Array] | None = None  # None: all zeros
+        self._power, self._length = 1, 0
+        counts = np.zeros(n, dtype=np.int64)
+        sums = np.zeros((n if keep == "average" else 0, 1))
+        self._arrays = kernels.Planes(
+            w=np.zeros((n, 1)), b=np.zeros(n), u=sums, ub=np.zeros(n), visits=np.zeros(n),
+            settled=np.zeros(n, dtype=np.bool_), mistakes=counts, updates=counts.copy(),
+            wrong=np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+
+    @property
+    def settled(self) -> bool:
+        return None not in self.reasons
+
+    def begin_pass(self) -> None:
+        for counts in (self._arrays.mistakes, self._arrays.updates, self._arrays.wrong):
+            counts[:] = 0
+
+    def visit(self, chunk: Chunk) -> None:
+        """One visit to every row, with class numbers (int32) for labels."""
+        X, y, weight = chunk
+        sparse = hasattr(X, "indptr")
+        if not sparse and self.width not in (0, X.shape[1]):
+            raise DataError(f"rows of {X.shape[1]} features after rows of {self.width}.")
+        if not X.shape[1]:
+            return  # nothing to learn from; the caller says so
+        self._widen(X.shape[1], sparse)
+        parts = (X.indptr, X.indices, X.data) if sparse else (X,)
+        rows: Any = (kernels.Sparse if sparse else kernels.Dense)(*map(_read_only, parts))
+        weight = NO_WEIGHTS if weight is None else weight
+        if self.compile_seconds is None:  # on no rows: apart from what learning takes
+            began = time.perf_counter()
+            kernels.visit(rows, y[:0], NO_WEIGHTS, self._arrays, self.rule)
+            self.compile_seconds = time.perf_counter() - began
+        if kernels.visit(rows, y, weight, self._arrays, self.rule) == kernels.OVERFLOW:
+            raise self._overflowed()
+
+    def _widen(self, width: int, sparse: bool) -> None:
+        """Room for more features, whose weights have been 0 so far; for later ones too if sparse.
+
+        The loops for dense rows go by the number of weights, so it must be exact there.
+        """
+        self.width = max(self.width, width)
+        has = self._arrays.w.shape[1]
+        if width > has:
+            room = max(width, 2 * has) if sparse else width
+            self._arrays = self._arrays._replace(
+                w=_wider(self._arrays.w, room), u=_wider(self._arrays.u, room)
+            )
+            if self._saved is not None:
+                self._saved = (_wider(self._saved[0], room), self._saved[1])
+
+    def end_pass(self) -> None:
+        """Which are clean, or back where they were? They go no further."""
+        arrays = self._arrays
+        if not (np.isfinite(arrays.b).all() and all(np.isfinite(w).all() for w in arrays.w)):
+            raise self._overflowed()
+        self.mistakes.append(arrays.mistakes.copy())
+        self.updates.append(arrays.updates.copy())
+        self.wrong.append(int(arrays.wrong[0]))
+        self._length += 1
+        for k, reason in enumerate(self.reasons):
+            if reason is None and arrays.updates[k] == 0:
+                self.reasons[k] = StopReason.SEPARATED
+            elif reason is None and self._came_back(k):
+                self.reasons[k] = StopReason.CYCLE
+            arrays.settled[k] = self.reasons[k] is not None
+        if self._length == self._power and not self.settled:
+            self._saved = (arrays.w.copy(), arrays.b.copy())
+            self._power, self._length = 2 * self._power, 0
+
+    def _came_back(self, k: int) -> bool:
+        w, b = self._arrays.w[k], self._arrays.b[k]
+        if self._saved is None:
+            return not (w.any() or b)
+        return bool(b == self._saved[1][k]) and np.array_equal(w, self._saved[0][k])
+
+    def kept(self) -> tuple[Array, Array]:
+        """(coef, intercept) as `keep` gives them."""
+        a = self._arrays
+        u = a.u if self.keep == "average" else [NO_WEIGHTS] * len(a.b)
+        states = [
+            State(a.w[k], a.b[k : k + 1], u[k], a.ub[k : k + 1], float(a.visits[k]))
+            for k in range(len(a.b))
+        ]
+        kept = [state.kept(self.keep) for state in states]
+        return np.stack([w[: self.width] for w, _ in kept]), np.concatenate([b for _, b in kept])
+
+    def _overflowed(self) -> OverflowedError:
+        return OverflowedError(
+            f"Floating-point under-/overflow occurred at epoch #{len(self.mistakes) + 1}: a score "
+            "or a weight left the range of float64. Scale the data "
+            "(sklearn.preprocessing.StandardScaler) or lower eta0."
+        )
+
+
+def _wider(table: Array, width: int) -> Array:
+    wide = np.zeros((len(table), width))
+    wide[:, : table.shape[1]] = table
+    return wide
+
+
+def _read_only(array: Array) -> Array:
+    """A view that cannot be written to, so that all arrays are of one type to the compiler."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -11,7 +11,9 @@ import pytest
 
 import rosenblatt
 
-HEAVY = ["sklearn", "numba", "matplotlib", "scipy", "pandas", "polars", "numpy"]
+HEAVY = [
+    "sklearn", "numba", "matplotlib", "scipy", "scipy.sparse", "pandas", "polars", "numpy"
+]  # fmt: skip
 
 
 def python(*args):
@@ -41,9 +43,10 @@ def loaded_by(code):
         ("import rosenblatt; rosenblatt.__version__, dir(rosenblatt)", set()),
         ("from rosenblatt import RosenblattError", set()),
         ("from rosenblatt import Margin", {"numpy"}),
-        ("from rosenblatt import Problem", {"numpy", "scipy"}),
+        ("from rosenblatt import Problem", {"numpy", "scipy", "scipy.sparse"}),
         ("import rosenblatt.cli", set()),
-        ("import rosenblatt.from_file, rosenblatt.show.files", {"numpy", "scipy", "numba"}),
+        ("import rosenblatt.from_file, rosenblatt.show.files", {"numpy", "numba", "scipy"}),
+        ("import rosenblatt.data.libsvm, rosenblatt.data.vw_text", {"numpy", "numba", "scipy"}),
     ],
 )
 def test_nothing_heavy_is_imported_until_it_is_needed(code, allowed):

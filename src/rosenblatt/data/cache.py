@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.reading import Chunk, Progress
+from rosenblatt.data.reading import Chunk, Csr, Progress
 from rosenblatt.errors import DataError
 
 MEMORY_BYTES = 1 << 26  # of chunks that stay in memory
@@ -126,13 +126,9 @@ class ChunkCache:
     def _read(self, block: _Block, side: int) -> Chunk:
         X, y, *more = (self._get((side, k), place) for k, place in enumerate(block.places))
         if block.sparse:
-            import scipy.sparse as sp
-
             indptr, indices, *more = more
-            X = sp.csr_matrix((X, indices, indptr), shape=block.shape)
-        else:
-            X = X.reshape(block.shape)
-        return Chunk(X, y, more[0] if more else None)
+            return Chunk(Csr(X, indices, indptr, block.shape), y, more[0] if more else None)
+        return Chunk(X.reshape(block.shape), y, more[0] if more else None)
 
     def _get(self, key: tuple[int, int], place: _Place) -> Array:
         """One array of a chunk, in memory that is used again."""

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.blocks import Block, blocks, in_order, last_line_end, opened
-from rosenblatt.data.problem import LARGEST_INTEGER
-from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed, Plan, ReadAgain
+from rosenblatt.data.reading import LARGEST_INTEGER, LISTED, BadLine, Chunk, Parsed, Plan, ReadAgain
 from rosenblatt.errors import DataError
 
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")

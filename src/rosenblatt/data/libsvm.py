@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import scipy.sparse as sp
-
 from rosenblatt.data import parsers
 from rosenblatt.data.blocks import Block
-from rosenblatt.data.reading import Chunk, Parsed, ReadAgain
+from rosenblatt.data.reading import Chunk, Csr, Parsed, ReadAgain
 from rosenblatt.data.text import Lines, TextPass, parsed
 
 LARGEST_INDEX = 2**31 - 2  # indices are int32, and so is the number of features
@@ -69,5 +67,5 @@ class LibsvmPass(TextPass):
         offset = 0 if self.base == 0 else 1
         self.width = max(self.width, lines.largest + 1 - offset)
         shape = (found.rows, self.format.n_features or self.width)
-        X = sp.csr_matrix((lines.values, lines.indices, lines.indptr), shape=shape)
+        X = Csr(lines.values, lines.indices, lines.indptr, shape)
         return Chunk(X, lines.y, None)

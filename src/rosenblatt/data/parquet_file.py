@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.problem import LARGEST_INTEGER
-from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed, Plan
+from rosenblatt.data.reading import LARGEST_INTEGER, LISTED, BadLine, Chunk, Parsed, Plan
 from rosenblatt.errors import DataError
 
 

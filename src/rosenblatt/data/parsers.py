@@ -29,7 +29,12 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-COMPILED: Any = {"nogil": True, "cache": True, "error_model": "numpy"}
+from rosenblatt.data.compiled import quick_to_load
+
+ENTRY: Any = {"nogil": True, "error_model": "numpy"}
+# Only parsers call these: no way in from Python to compile, no counting of references.
+COMPILED: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
+COMPILED |= {"no_cfunc_wrapper": True}
 INLINED = COMPILED | {"forceinline": True}
 
 NEWLINE, SPACE, TAB, RETURN, HASH, QUOTE = 10, 32, 9, 13, 35, 39
@@ -55,6 +60,14 @@ class Rows(NamedTuple):
     indptr: Any
     indices: Any
     values: Any
+
+
+def entry_point(function: Any) -> Any:
+    """Called from Python: njit with the disk cache, or without where there is no place for one."""
+    try:
+        return quick_to_load(njit(cache=True, **ENTRY)(function))
+    except RuntimeError:
+        return njit(**ENTRY)(function)
 
 
 def _powers_of_five() -> Any:
@@ -305,7 +318,7 @@ def note(bad, count, begin, p, lack):
     count[BAD] = k + 1
 
 
-@njit(**COMPILED)
+@entry_point
 def libsvm(buf, stop, base, limit, rows, unsure, bad, count):
     """All lines of the text: `label [qid:n] index:value ... [# comment]`.
 
@@ -468,7 +481,7 @@ def ends_token(c):
     return c == SPACE or c == TAB or c == BAR or c == RETURN or c == NEWLINE
 
 
-@njit(**COMPILED)
+@entry_point
 def vw(buf, stop, bits, everything, constant, rows, keys, spare, unsure, bad, count):
     """All lines of buf[:stop]: `[label [weight [base]]] [tag]|namespace feature:value ...`.
 

@@ -15,6 +15,7 @@ from rosenblatt.data.formats import KNOWN, format_of
 from rosenblatt.data.reading import (
     LISTED,
     Chunk,
+    Csr,
     Format,
     Parsed,
     Plan,
@@ -69,6 +70,15 @@ class FileChunks:
     counts_from_zero: bool | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self._plain():
+            yield chunk._replace(X=chunk.X.matrix()) if isinstance(chunk.X, Csr) else chunk
+
+    @property
+    def plain(self) -> Plain:
+        """The same with X of LIBSVM and VW text as bare arrays (`Csr`)."""
+        return Plain(self)
+
+    def _plain(self) -> Iterator[Chunk]:
         began, rows, lines = time.perf_counter(), 0, 0
         self.skipped = Skipped()
         reading = self.format.begin()
@@ -126,6 +136,16 @@ class FileChunks:
         if self.progress is not None:
             total = self.path.stat().st_size
             self.progress(Progress(part.bytes_read, total, rows, self.skipped.count, seconds))
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Chunks of a file without scipy's matrices; as `FileChunks` otherwise."""
+
+    chunks: FileChunks
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self.chunks._plain()
 
 
 def read_chunks(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import scipy.sparse as sp
-
 from rosenblatt.data import parsers
 from rosenblatt.data.blocks import Block
-from rosenblatt.data.reading import Chunk, Parsed
+from rosenblatt.data.reading import Chunk, Csr, Parsed
 from rosenblatt.data.text import Lines, TextPass, parsed
 
 
@@ -55,5 +53,5 @@ class VWPass(TextPass):
     def chunk(self, found: Parsed) -> Chunk:
         lines: Lines = found.content
         shape = (found.rows, 1 << self.format.bits)
-        X = sp.csr_matrix((lines.values, lines.indices, lines.indptr), shape=shape)
+        X = Csr(lines.values, lines.indices, lines.indptr, shape)
         return Chunk(X, lines.y, lines.sample_weight)

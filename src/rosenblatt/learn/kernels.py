@@ -21,6 +21,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from rosenblatt.data.compiled import quick_to_load
+
 FAST = {"reassoc", "contract", "nsz"}  # vectorised sums; never flags that assume finite values
 CONTRACT = {"contract"}
 # Kernels borrow their arrays: without this, every call counts references to each of them
@@ -248,7 +250,7 @@ def compiled(**options):
 def entry_point(function):
     """njit with the disk cache, or without it where there is no place to write one."""
     try:
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
+        return quick_to_load(njit(cache=True, nogil=True, error_model="numpy")(function))
     except RuntimeError:
         return njit(nogil=True, error_model="numpy")(function)
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.cache import ChunkCache
-from rosenblatt.data.problem import as_labels, check_same_kind, encode, sorted_classes
+from rosenblatt.data.labels import as_labels, check_same_kind, encode, sorted_classes
 from rosenblatt.data.readers import FileChunks
 from rosenblatt.data.reading import Chunk, Progress, ReadAgain
 from rosenblatt.errors import DataError, LabelError
@@ -235,7 +235,7 @@ def train_file(source: FileChunks, **settings: Any) -> tuple[Streamed, FileChunk
     watcher = settings.get("watcher") or Nobody()
     while True:
         try:
-            return train_stream(source, **settings), source
+            return train_stream(source.plain, **settings), source
         except ReadAgain as e:
             watcher.say(f"{e} Starting again with it")
             format: Any = replace(source.format, **e.settings)  # type: ignore[type-var]  # a protocol; every format is a dataclass

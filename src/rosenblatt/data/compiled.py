@@ -1,0 +1,33 @@
+"""Compiled: loops that numba has compiled before come from disk without waiting for its compiler.
+
+Before it looks into its disk cache, numba imports all that it can compile, scipy.linalg among it:
+0.3 s of the second that a short command takes. A loop that is found there has no use for that, and
+if none is found, numba imports it when it begins to compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def quick_to_load(dispatcher: Any) -> Any:
+    """The same compiled function; what it has on disk is loaded without those imports.
+
+    It changes nothing where numba's insides are not as they are in 0.68.
+    """
+    try:
+        from numba.core.runtime.nrt import rtsys
+
+        cache = dispatcher._cache
+        load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
+        initialize = rtsys.initialize
+    except (ImportError, AttributeError):
+        return dispatcher
+
+    def load_overload(signature: Any, target_context: Any) -> Any:
+        initialize(target_context)  # the runtime that compiled code may call
+        with guard():
+            return load(signature, target_context)
+
+    cache.load_overload = load_overload
+    return dispatcher

@@ -1,0 +1,133 @@
+"""Labels: of any one kind, as a flat array; the classes among them; as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import LabelError
+
+NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
+def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray[Any]:
+    """Labels of any one kind as a flat array."""
+    if y is None:
+        raise LabelError(
+            f"requires y to be passed, but the target {name} is None. Give one label per row."
+        )
+    try:
+        labels = np.asarray(y)
+    except ValueError as e:
+        raise LabelError(f"{name} is not a list of labels: {e}. Give one label per row.") from e
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the "
+            "shape of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=6,
+        )
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise LabelError(
+            f"{name} should be a 1d array, got an array of shape {labels.shape} instead. Give one "
+            "label per row (of indicator columns, the argmax; are X and y swapped?)."
+        )
+    if labels.dtype.kind == "c":
+        raise LabelError(f"Complex data not supported: {name} has dtype {labels.dtype}.")
+    if labels.dtype.kind == "O" or isinstance(y, (list, tuple)):
+        _check_one_kind(y if isinstance(y, (list, tuple)) else labels, name)
+        labels = np.array(labels.tolist()) if _all_numbers(labels) else labels
+    if labels.dtype.kind in "fmM":
+        missing = np.isnat(labels) if labels.dtype.kind in "mM" else ~np.isfinite(labels)
+        if missing.any():
+            what = "infinity" if np.isinf(labels.astype(float)).any() else "NaN or NaT"
+            raise LabelError(f"Input {name} contains {what}. Drop the rows without a label.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        broken = labels[labels != np.floor(labels)][0].item()
+        raise LabelError(
+            f"Unknown label type: continuous ({name} holds {broken!r}). A classifier needs "
+            "classes; cut y into classes or use a regressor."
+        )
+    if n_rows is not None and labels.size != n_rows:
+        raise LabelError(
+            f"Found input variables with inconsistent numbers of samples: {n_rows} rows in X, "
+            f"{labels.size} labels in {name}. Give one label per row."
+        )
+    return labels
+
+
+def _check_one_kind(values: Any, name: str) -> None:
+    """Labels must be comparable: all text, all numbers, or all of one other type."""
+    types = set(map(type, values))
+    if types <= {str} or types <= {int, bool}:
+        return
+    for v in values:
+        try:
+            missing = v is None or bool(v != v)
+        except (TypeError, ValueError):  # a missing value without a truth
+            missing = True
+        if missing:
+            raise LabelError(f"Input {name} contains NaN or None. Drop the rows without a label.")
+    kinds = {
+        "text" if issubclass(t, str) else "numbers" if issubclass(t, NUMBERS) else t.__name__
+        for t in types
+    }
+    if len(kinds) > 1:
+        raise LabelError(
+            f"{name} mixes {' and '.join(sorted(kinds, reverse=True))}, which cannot be ordered. "
+            "Use labels of one kind, for instance [str(v) for v in y]."
+        )
+
+
+def _all_numbers(labels: npt.NDArray[Any]) -> bool:
+    return labels.dtype.kind == "O" and all(issubclass(t, NUMBERS) for t in set(map(type, labels)))
+
+
+def sorted_classes(labels: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
+    """The distinct labels in order."""
+    try:
+        classes = np.unique(labels)
+    except TypeError as e:
+        raise LabelError(f"{name} holds labels that cannot be ordered: {e}.") from e
+    if classes.size == 0:
+        raise LabelError(f"{name} is empty. Name at least two classes.")
+    return classes
+
+
+def check_same_kind(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> None:
+    """Text and numbers do not compare."""
+
+    def kind(labels: npt.NDArray[Any]) -> str:
+        if labels.dtype.kind == "O":
+            return "str" if isinstance(labels[0], str) else type(labels[0]).__name__
+        return {"U": "str", "S": "bytes", "M": "date", "m": "time"}.get(labels.dtype.kind, "number")
+
+    numbers = {"int", "float", "bool"}
+    kinds = {"number" if k in numbers else k for k in (kind(y), kind(classes))}
+    if len(kinds) > 1:
+        raise LabelError(
+            f"y holds labels of another kind than the classes {classes[:10].tolist()}: "
+            f"{y[:3].tolist()}. Use one kind."
+        )
+
+
+def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
+    """Labels to -1 and +1 (two classes or one) or to class numbers (more)."""
+    check_same_kind(y, classes)
+    number = np.searchsorted(classes, y)
+    number = np.minimum(number, len(classes) - 1)
+    if (classes[number] != y).any():
+        strangers = np.unique(y[classes[number] != y])[:5].tolist()
+        raise LabelError(
+            f"y holds labels {strangers} that are not among classes {classes[:10].tolist()}. "
+            "Name every class on the first call, or leave classes out to let them appear."
+        )
+    if len(classes) <= 2:
+        return (2 * number - 1).astype(np.int8)
+    return number.astype(np.int64)

@@ -6,7 +6,10 @@ import re
 import subprocess
 import sys
 
+import numba
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_iris
 from typer.testing import CliRunner
@@ -16,6 +19,7 @@ from rosenblatt.cli import app
 from rosenblatt.data.reading import Progress
 from rosenblatt.model_file import load_model
 from rosenblatt.show.files import Bar
+from rosenblatt.warmup import FILES
 
 
 def run(*args):
@@ -120,6 +124,34 @@ def test_features_that_were_never_met_have_weight_0(tmp_path):
         assert json.loads(run("predict", out, file, "--json").stdout)["errors"] == 0
 
 
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_without_labels_is_predicted(iris, tmp_path, kind, header):
+    X, species = iris
+    names = ["a", "b", "c", "d", "species"]
+
+    def write(columns, path):
+        if kind == "parquet":
+            table = dict(zip(names, columns, strict=False))
+            pq.write_table(pa.table(table), path)
+        else:
+            rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+            path.write_text("\n".join([",".join(names[: len(columns)])] * header + rows))
+        return path
+
+    whole = write([*X.T, species], tmp_path / f"whole.{kind}")
+    bare = write(X.T, tmp_path / f"bare.{kind}")
+    target = "species" if header else -1
+    run("fit", whole, "--out", tmp_path / "m", "--target", target, "--passes", 3)
+    for path in (whole, bare):
+        done = run("predict", tmp_path / "m", path, "--out", tmp_path / f"{path.stem}.txt")
+        assert done.exit_code == 0, done.output
+    assert "no labels of the model" in done.stdout
+    assert (tmp_path / "bare.txt").read_text() == (tmp_path / "whole.txt").read_text()
+    done = run("predict", tmp_path / "m", write(X.T[:3], tmp_path / f"narrow.{kind}"))
+    assert done.exit_code == 2
+
+
 def test_labels_of_another_kind_are_no_labels(setosa, tmp_path):
     path, out = tmp_path / "a.csv", tmp_path / "m"
     path.write_text("1,0,0,0,a\n0,1,0,0,b\n0,0,1,0,a\n0,0,0,1,b\n")
@@ -175,8 +207,11 @@ def test_the_bar_is_drawn_and_slowness_is_explained(capsys):
     shown = capsys.readouterr().err
     assert "pass 1" in shown
     assert "2,000 rows, 4,000 rows/s" in shown
-    quiet = Bar(said.append, draw=False)
-    quiet._compiling()
+    assert not said
+    with Bar(said.append, draw=False):
+        for number in (1, 2):
+            numba.njit(lambda x, number=number: x + number)(1)
+    assert len(said) == 1
     assert "compiling" in said[0]
 
 
@@ -193,3 +228,12 @@ def test_the_process_does_not_import_scikit_learn(setosa, tmp_path):
     loaded = set(re.findall(r"'(\w+)'", found))
     assert "numba" in loaded
     assert loaded.isdisjoint({"sklearn", "pandas", "matplotlib", "pyarrow", "flint", "highspy"})
+
+
+def test_warmup_says_what_it_compiled(monkeypatch):
+    kinds = {k: v for k, v in FILES.items() if k != "VW text"}  # which takes seconds
+    monkeypatch.setattr("rosenblatt.warmup.FILES", kinds)
+    done = run("warmup")
+    assert done.exit_code == 0, done.output
+    said = ["LIBSVM files", "CSV and Parquet files", "dense arrays", "sparse arrays"]
+    assert re.findall(r"^(.*): \d+\.\d s$", done.stdout, re.M) == said

@@ -304,6 +304,18 @@ def lectures(
             typer.echo(json.dumps(numbers))
 
 
+@app.command()
+def warmup() -> None:
+    """Compile ahead what `fit`, `predict` and Perceptron use: once a machine, about half a minute.
+
+    Compiled loops are kept on disk (in NUMBA_CACHE_DIR if that is set).
+    """
+    with _explained():
+        from rosenblatt.warmup import warmup
+
+        warmup(typer.echo)
+
+
 def _on_error(skip: bool) -> str:
     return "skip" if skip else "raise"
 

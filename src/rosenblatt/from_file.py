@@ -198,6 +198,7 @@ def predict_file(
 def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int, int]:
     """How many rows there are, how many have a label, how many of these were predicted wrongly."""
     rows, labelled, errors, known = 0, 0, 0, False
+    texts = np.array([written(label) for label in model.classes.tolist()], dtype=object)
     for X, y, _ in source:
         if source.feature_names and model.feature_names not in ((), source.feature_names):
             raise DataError(
@@ -212,7 +213,8 @@ def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, in
         errors += int((predicted != y)[there].sum())
         known = known or bool(np.isin(y, model.classes).any())
         if out is not None:
-            out.write("".join(f"{written(label)}\n" for label in predicted.tolist()).encode())
+            lines = texts[np.searchsorted(model.classes, predicted)]
+            out.write(("\n".join(lines.tolist()) + "\n").encode())
     return (rows, labelled, errors) if known else (rows, 0, 0)
 
 
@@ -247,6 +249,8 @@ def _same_reading(model: LinearModel, file: Path, given: dict[str, Any]) -> dict
     was = {k: v for k, v in model.reader.items() if k not in ("format", "delimiter", "labels")}
     if name != model.reader.get("format"):
         was = {"target": was["target"]} if "target" in was and name in ("csv", "parquet") else {}
+    if name in ("csv", "parquet"):
+        was["n_features"] = model.n_features  # as many columns: no labels
     if name == "csv":
         kinds = {"U": "text", "i": "integers", "u": "integers", "f": "numbers"}
         was["labels"] = kinds.get(model.classes.dtype.kind)

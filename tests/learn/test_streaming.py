@@ -166,6 +166,21 @@ def test_a_file_that_begins_otherwise_than_it_goes_on(tmp_path):
     assert os.listdir(tmp_path) == ["late.svm"]
 
 
+def test_what_does_not_fit_in_memory_goes_to_a_file_and_it_is_said(tmp_path, monkeypatch):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:2 2:0.1\n2 2:1 3:0.3\n" * 30)
+    whole, _ = train_file(read_chunks(path), passes=4, scratch=tmp_path)
+    assert (whole.memory_bytes > 0, whole.file_bytes) == (True, 0)
+    monkeypatch.setattr("rosenblatt.data.cache.MEMORY_BYTES", 200)
+    heard = Listening()
+    source = read_chunks(path, chunk_bytes=64)
+    done, _ = train_file(source, passes=4, scratch=tmp_path, watcher=heard)
+    assert 0 < done.memory_bytes <= 200 < done.file_bytes
+    assert [str(tmp_path) in said for said in heard.said] == [True]
+    assert os.listdir(tmp_path) == ["rows.svm"]
+    assert done.coef.tobytes() == whole.coef.tobytes()
+
+
 def test_a_third_class_may_come_late(tmp_path):
     path = tmp_path / "late.svm"
     path.write_text("1 1:2 2:1\n2 2:1\n" * 20 + "3 3:1\n")

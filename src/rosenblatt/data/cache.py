@@ -74,18 +74,19 @@ class ChunkCache:
         if self._file is not None:
             self._file.close()
 
-    def add(self, chunk: Chunk) -> None:
-        """One chunk more; it must not be changed afterwards."""
+    def add(self, chunk: Chunk) -> bool:
+        """One chunk more, not to be changed afterwards; whether it is the first in the file."""
         columns = _columns(chunk)
         size = sum(array.nbytes for array in columns)
         if self._file is None and self.memory_bytes + size <= MEMORY_BYTES:
             self._held.append(chunk)
             self.memory_bytes += size
-            return
+            return False
         if self._file is None:  # open as long as the cache lives
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
         places = tuple(map(self._put, columns))
         self._blocks.append(_Block(chunk.X.shape, _is_sparse(chunk.X), places))
+        return len(self._blocks) == 1
 
     def _put(self, array: Array) -> _Place:
         stored = _stored(array)

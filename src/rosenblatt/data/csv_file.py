@@ -26,16 +26,21 @@ NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \
 INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
 MISSING = {"", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None"}
 KINDS = ("integers", "numbers", "text")
+NO_LABEL = -1
 
 
 @dataclass(frozen=True)
 class Csv:
-    """Settings: the label column, whether names come first, what parts cells, what labels are."""
+    """Settings: the label column, whether names come first, what parts cells, what labels are.
+
+    A file of just `n_features` columns, none of them called `target`, has no labels.
+    """
 
     target: str
     header: bool | None = None
     delimiter: str = ","
     labels: str | None = None
+    n_features: int | None = None
 
     def begin(self) -> CsvPass:
         return CsvPass(self)
@@ -57,7 +62,7 @@ class CsvPass:
         self.format = format
         self.kind = None if format.labels is None else KINDS.index(format.labels)
         self.names: list[str] = []
-        self.label = -1
+        self.label = NO_LABEL
         self.path = Path()
 
     @property
@@ -91,6 +96,8 @@ class CsvPass:
 
     def chunk(self, found: Parsed) -> Chunk:
         cells: Cells = found.content
+        if self.label == NO_LABEL:
+            return Chunk(cells.X, np.full(len(cells.X), np.nan), None)
         needed = max((kind_of(text) for text in cells.texts), default=0)
         self.kind = needed if self.kind is None else self.kind
         if needed > self.kind:
@@ -114,6 +121,8 @@ class CsvPass:
                 )
         if target in names:
             return names.index(target)
+        if len(names) == self.format.n_features:
+            return NO_LABEL
         if not numbered:
             hint = " It seems to be separated by semicolons; commas or tabs are read."
             raise DataError(
@@ -140,14 +149,15 @@ class CsvPass:
         """By pyarrow; None if there is anything to look at more closely."""
         import pyarrow as pa
 
-        label = self.names[self.label]
+        label = None if self.label == NO_LABEL else self.names[self.label]
         types = {n: pa.float64() for n in self.names}
-        types[label] = pa.dictionary(pa.int32(), pa.string())
+        if label is not None:
+            types[label] = pa.dictionary(pa.int32(), pa.string())
         try:
             table = self._table(block, start, types)
         except pa.ArrowInvalid:
             return None
-        X = np.empty((table.num_rows, len(self.names) - 1))
+        X = np.empty((table.num_rows, len(self.feature_names)))
         for k, name in enumerate(self.feature_names):
             column = table.column(name).combine_chunks()
             if column.null_count:
@@ -155,8 +165,8 @@ class CsvPass:
             X[:, k] = np.from_dlpack(column)  # to_numpy would import pandas
         if X.size and not self._small_or_written_so(X, block, start):
             return None
-        if not table.num_rows:
-            return Cells(X, np.zeros(0, dtype=np.int32), [])
+        if not table.num_rows or label is None:
+            return Cells(X, np.zeros(len(X), dtype=np.int32), [])
         labels = table.column(label).combine_chunks()
         texts = labels.dictionary.to_pylist()
         codes: Any = np.from_dlpack(labels.indices)
@@ -214,7 +224,7 @@ class CsvPass:
                 bad.append(wrong)
                 continue
             rows.append([float(c) for k, c in enumerate(record) if k != self.label])
-            labels.append(record[self.label])
+            labels.append("0" if self.label == NO_LABEL else record[self.label])
             places.append(line)
         if missing(sorted(set(labels))):
             for k in [k for k, label in enumerate(labels) if label in MISSING][::-1]:
@@ -224,7 +234,7 @@ class CsvPass:
             bad.sort(key=lambda b: b.line)
         texts = sorted(set(labels))
         code = {t: k for k, t in enumerate(texts)}
-        X = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.names) - 1)
+        X = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.feature_names))
         return Cells(X, np.array([code[t] for t in labels], dtype=np.int32), texts), bad
 
     def _wrong(self, record: list[str], line: int) -> BadLine | None:

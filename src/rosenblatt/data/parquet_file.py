@@ -16,9 +16,13 @@ from rosenblatt.errors import DataError
 
 @dataclass(frozen=True)
 class Parquet:
-    """Settings: the label column, by name or number."""
+    """Settings: the label column, by name or number.
+
+    A file of just `n_features` columns, none of them called `target`, has no labels.
+    """
 
     target: str
+    n_features: int | None = None
 
     def begin(self) -> ParquetPass:
         return ParquetPass(self)
@@ -30,7 +34,7 @@ class ParquetPass:
     def __init__(self, format: Parquet) -> None:
         self.format = format
         self.feature_names: tuple[str, ...] = ()
-        self.label = ""
+        self.label: str | None = None  # there is none
 
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
         import pyarrow as pa
@@ -59,11 +63,12 @@ class ParquetPass:
         if len(set(names)) < len(names):
             twice = next(n for k, n in enumerate(names) if n in names[:k])
             raise DataError(f"two columns of {path} are called {twice!r}. Rename one.")
-        if target not in names and target.lstrip("-").isdigit():
+        labelled = target in names or len(names) != self.format.n_features
+        if labelled and target not in names and target.lstrip("-").isdigit():
             if not -len(names) <= int(target) < len(names):
                 raise DataError(f"{path} has {len(names)} columns, so there is no column {target}.")
             target = names[int(target)]
-        if target not in names:
+        if labelled and target not in names:
             raise DataError(f"{path} has no column {target!r}; it has {names[:20]}.")
         for name in names:
             k = schema.field(name).type
@@ -73,7 +78,7 @@ class ParquetPass:
                 raise DataError(
                     f"column {name!r} of {path} holds {k}, not numbers. Encode or drop it first."
                 )
-        self.label = target
+        self.label = target if labelled else None
         self.feature_names = tuple(n for n in names if n != target)
 
     def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
@@ -106,10 +111,13 @@ class ParquetPass:
                 strike(large, name, "integers up to 2**53")
             else:
                 strike(~np.isfinite(X[:, k]), name, "a finite number")
-        labels = batch.column(self.label)
-        strike(_nulls(labels), self.label, "a label")
-        if pa.types.is_floating(labels.type):
-            strike(~np.isfinite(_floats(labels)), self.label, "a finite label")
+        if self.label is None:
+            labels = pa.nulls(n, pa.float64()).fill_null(np.nan)
+        else:
+            labels = batch.column(self.label)
+            strike(_nulls(labels), self.label, "a label")
+            if pa.types.is_floating(labels.type):
+                strike(~np.isfinite(_floats(labels)), self.label, "a finite label")
         bad.sort(key=lambda b: b.line)
         kept = int(whole.sum())
         if kept < n:

@@ -187,7 +187,8 @@ def read_chunks(
         CSV: what the labels are. None: the narrowest that fits the first chunk.
     n_features : int or None
         LIBSVM: columns of X. None: as many as were met so far, so that later chunks may be wider;
-        see :meth:`FileChunks.scanned`.
+        see :meth:`FileChunks.scanned`. CSV and Parquet: a file of just so many columns, none of
+        them called `target`, has no labels, and y is NaN.
     zero_based : bool or "auto"
         LIBSVM: whether indices count from 0. "auto": from 1, unless the first chunk has an index 0.
         If a later chunk has one, that is an error.
@@ -217,12 +218,15 @@ def read_chunks(
     """
     path = Path(path)
     name = format_of(path) if format is None else format
-    given = {
+    given: dict[str, dict[str, Any]] = {
         "libsvm": {"n_features": n_features, "zero_based": zero_based},
         "vw": {"bits": bits, "hash": hash, "constant": constant},
-        "csv": {"target": target, "header": header, "delimiter": delimiter, "labels": labels},
-        "parquet": {"target": target},
-    }
+        "csv": {
+            "target": target, "header": header, "delimiter": delimiter, "labels": labels,
+            "n_features": n_features,
+        },
+        "parquet": {"target": target, "n_features": n_features},
+    }  # fmt: skip
     if name not in given:
         raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {name!r}.")
     for other, settings in given.items():

@@ -254,8 +254,11 @@ def _passes(
 
     def noted() -> Iterator[Chunk]:
         for chunk in map(run.encoded, begun):
-            if cache is not None:
-                cache.add(chunk)
+            if cache is not None and cache.add(chunk):
+                watcher.say(
+                    f"parsed rows beyond {cache.memory_bytes / 1e6:,.0f} MB are cached in a file "
+                    f"in {cache.folder} until the end"
+                )
             yield chunk
 
     watcher.begin(1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
+
+from numba.core import event
 
 from rosenblatt.data.reading import Progress
 from rosenblatt.learn.streaming import Streamed
 from rosenblatt.learn.trace import plural
-
-PATIENCE = 1.5  # seconds until it is said that something is being compiled
 
 
 def fitted(facts: dict[str, Any], run: Streamed) -> str:
@@ -90,31 +90,29 @@ class Bar:
         self._say, self._draw = say, draw
         self._bar: Any = None
         self._task: Any = None
-        self._heard = 0
-        self._slow = threading.Timer(PATIENCE, self._compiling)
-        self._slow.daemon = True
+        self._listening = ExitStack()
 
     def __enter__(self) -> Bar:
-        self._slow.start()
+        self._listening.enter_context(event.install_listener("numba:compile", _Once(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._slow.cancel()
+        self._listening.close()
         if self._bar is not None:
             self._bar.stop()
 
     def begin(self, pass_number: int) -> None:
         if not self._draw:
             return
+        named = f"pass {pass_number}"
         if self._bar is None:
             self._bar = _rich_bar()
             self._bar.start()
-        self._task = self._bar.add_task(f"pass {pass_number}", total=None, rate="")
+            self._task = self._bar.add_task(named, total=None, rate="")
+        else:
+            self._bar.reset(self._task, description=named)
 
     def progress(self, now: Progress) -> None:
-        self._heard += 1
-        if self._heard > 1:  # the first chunk has been learned: all is compiled
-            self._slow.cancel()
         if self._task is not None:
             rate = f"{now.rows:,} rows, {now.rows_per_second:,.0f} rows/s"
             self._bar.update(self._task, completed=now.bytes_read, total=now.bytes_total, rate=rate)
@@ -125,8 +123,22 @@ class Bar:
         else:
             self._say(message)
 
-    def _compiling(self) -> None:
+    def compiling(self) -> None:
         self.say("compiling; the first run on a machine takes a few seconds")
+
+
+class _Once(event.Listener):
+    """Hears numba begin to compile, and says so the first time."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar: Bar | None = bar
+
+    def on_start(self, event: Any) -> None:
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.compiling()
+
+    def on_end(self, event: Any) -> None: ...
 
 
 def _rich_bar() -> Any:
@@ -145,6 +157,7 @@ def _rich_bar() -> Any:
         DownloadColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
+        TextColumn("left"),
         console=Console(stderr=True),
         refresh_per_second=5,
     )

@@ -130,6 +130,10 @@ class TextPass:
         """The first block, before all others."""
         return self.parse(block)
 
+    def compile(self) -> None:
+        """Have the parser compiled, by reading nothing."""
+        self.parse(Block(bytearray(b"\n"), 0, 0))
+
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
         with opened(path) as source:
             items = blocks(source, path, plan.chunk_bytes)

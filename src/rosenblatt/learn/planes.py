@@ -52,7 +52,7 @@ class Planes:
         self.mistakes: list[Array] = []
         self.updates: list[Array] = []
         self.wrong: list[int] = []
-        self.compile_seconds: float | None = None
+        self.compile_seconds = 0.0
         self._saved: tuple[Array, Array] | None = None  # None: all zeros
         self._power, self._length = 1, 0
         counts = np.zeros(n, dtype=np.int64)
@@ -83,7 +83,7 @@ class Planes:
         parts = (X.indptr, X.indices, X.data) if sparse else (X,)
         rows: Any = (kernels.Sparse if sparse else kernels.Dense)(*map(_read_only, parts))
         weight = NO_WEIGHTS if weight is None else weight
-        if self.compile_seconds is None:  # on no rows: apart from what learning takes
+        if not self.compile_seconds:  # on no rows: apart from what learning takes
             began = time.perf_counter()
             kernels.visit(rows, y[:0], NO_WEIGHTS, self._arrays, self.rule)
             self.compile_seconds = time.perf_counter() - began

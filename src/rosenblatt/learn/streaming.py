@@ -65,8 +65,8 @@ class Streamed:
     mistakes, updates : arrays of shape (hyperplanes, passes); 0 after a hyperplane has stopped
     first_errors : rows of the first pass that were got wrong before they were learned from
     reasons : why each hyperplane stopped
-    seconds : of each pass
-    compile_seconds : of these, getting the compiled loop (from disk, if it was compiled before)
+    seconds : of each pass, reading included
+    compile_seconds : besides, getting the compiled loops (from disk, if compiled before)
     memory_bytes, file_bytes : size of the cache of parsed rows, 0 if none was made
     """
 
@@ -123,6 +123,7 @@ class _Run:
         self.planes = Planes(1 if len(classes) == 2 else len(classes), update, keep)
         self.rows = 0
         self.seconds: list[float] = []
+        self.waited = 0.0  # for a chunk that is part of the next pass
 
     def encoded(self, chunk: Chunk) -> Chunk:
         """The same with class numbers for labels."""
@@ -137,6 +138,7 @@ class _Run:
     def one_pass(self, chunks: Iterable[Chunk]) -> None:
         """One visit to every row of all chunks."""
         began, self.rows, weighed = time.perf_counter(), 0, False
+        compiled = self.planes.compile_seconds
         self.planes.begin_pass()
         for chunk in chunks:
             self.planes.visit(chunk)
@@ -147,7 +149,9 @@ class _Run:
         if not weighed:
             raise DataError("Sample weights must contain at least one non-zero number; all are 0.")
         self.planes.end_pass()
-        self.seconds.append(time.perf_counter() - began)
+        compiling = self.planes.compile_seconds - compiled
+        self.seconds.append(self.waited + time.perf_counter() - began - compiling)
+        self.waited = 0.0
 
     def streamed(self, cache: ChunkCache | None) -> Streamed:
         planes = self.planes
@@ -162,7 +166,7 @@ class _Run:
             planes.wrong[0] if len(self.classes) > 2 else int(planes.mistakes[0][0]),
             tuple(reason or StopReason.MAX_ITER for reason in planes.reasons),
             tuple(self.seconds),
-            planes.compile_seconds or 0.0,
+            planes.compile_seconds,
             cache.memory_bytes if cache else 0,
             cache.file_bytes if cache else 0,
         )
@@ -202,25 +206,27 @@ def train_stream(
     """
     watcher = watcher or Nobody()
     update = update or Update()
-    chunks = iter(source)
+    began, chunks = time.perf_counter(), iter(source)
     first = next(chunks, None)
+    waited = time.perf_counter() - began
     if first is None:
         raise DataError("there are no rows. Give at least one.")
     classes = sorted_classes(as_labels(first.y))
     begun: Iterable[Chunk] = chain([first], chunks)
     if len(classes) < 2:
         watcher.say("the first chunk has one label only: looking at all labels first")
-        classes, begun = _all_classes(begun), source
+        classes, begun, waited = _all_classes(begun), source, 0.0
 
-    def trained(classes: Array, begun: Iterable[Chunk]) -> Streamed:
+    def trained(classes: Array, begun: Iterable[Chunk], waited: float = 0.0) -> Streamed:
         run = _Run(classes, update, keep)
+        run.waited = waited
         if passes == 1 or scratch is None:
             return _passes(run, begun, source, passes, None, watcher)
         with ChunkCache(scratch, watcher.progress) as cache:
             return _passes(run, begun, source, passes, cache, watcher)
 
     try:
-        return trained(classes, begun)
+        return trained(classes, begun, waited)
     except _NewLabels:
         watcher.say("a label comes late in the file: looking at all labels, then starting again")
         return trained(_all_classes(source), source)
@@ -233,9 +239,11 @@ def train_file(source: FileChunks, **settings: Any) -> tuple[Streamed, FileChunk
     text), the file is read again from the start, with what is known then.
     """
     watcher = settings.get("watcher") or Nobody()
+    compiling = source.compile()
     while True:
         try:
-            return train_stream(source.plain, **settings), source
+            done = train_stream(source.plain, **settings)
+            return replace(done, compile_seconds=done.compile_seconds + compiling), source
         except ReadAgain as e:
             watcher.say(f"{e} Starting again with it")
             format: Any = replace(source.format, **e.settings)  # type: ignore[type-var]  # a protocol; every format is a dataclass

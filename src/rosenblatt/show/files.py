@@ -17,6 +17,8 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
     """A few lines about training on a file; `facts` as `from_file.Fitted` gives them."""
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_pass"][:10])
     more = ", ..." if run.n_passes > 10 else ""
+    slow = run.compile_seconds > 0.5
+    compiling = f", of these {run.compile_seconds:.2f} compiling, this once" if slow else ""
     lines = [
         ("rows", f"{run.n_rows:,}"),
         ("features", f"{facts['features']:,}"),
@@ -26,7 +28,7 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
         ("progressive error", f"{run.progressive_error:.2%}"),
         ("first pass", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
         ("all passes", f"{facts['rows_per_second']:,.0f} rows/s"),
-        ("seconds", f"{facts['seconds']:.2f}"),
+        ("seconds", f"{facts['seconds']:.2f}{compiling}"),
         ("model", facts["model"]),
     ]
     if facts["skipped_lines"]:

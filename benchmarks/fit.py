@@ -6,10 +6,10 @@ The file (seed 0): 38 entries a row, indices up to 100,000, three digits; labels
 hyperplane, one in ten turned round, so that no pass is clean. Each figure is the best of several
 rounds taken in turn, in one process that has compiled before. "ours" streams and writes the model;
 scikit-learn reads with load_svmlight_file, then fits Perceptron(shuffle=False, tol=None), once;
-Vowpal Wabbit reads the same rows as VW text, where it is installed. Then whole processes on 100 rows,
-compiled before and, once, for the first time ever (with an empty disk cache): seconds by the clock and
-of processor, which differ where others keep the machine busy. --memory also streams a file ten times
-as large in a fresh process and reports its largest resident size (Linux only).
+Vowpal Wabbit reads the same rows as VW text, where it is installed. Then whole processes on 100
+rows, compiled before and, once, for the first time ever (with an empty disk cache): seconds by the
+clock and of processor, which differ where others keep the machine busy. --memory also streams a
+file ten times as large in a fresh process and reports its largest resident size (Linux only).
 """
 
 from __future__ import annotations

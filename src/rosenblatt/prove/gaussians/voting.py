@@ -8,7 +8,7 @@ a line at distance h from it cuts off, between the angles whose tangents are t a
 
 T being Owen's function: the probability of lying beyond that piece as seen from the origin. So
 P(region) is [origin in it] plus or minus such pieces, over the pieces of the lines where the
-majority changes: a closed form. In more features it is sampled, with its standard error.
+majority changes: a closed form. In more features it is sampled; `versus_oracle` marks that.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 HALF_PIXEL = 1 / 720  # of half the width: the picture is at most 720 pixels wide
 THIN_ABOVE = 1000  # frames up to which nothing is left out
 MOST_WEIGHTS, MOST_PLACES = 1_000_000, 300_000  # numbers in a page with more than two features
-MOST_ENTRIES = 5_000_000  # of the rows drawn, as a dense array while the page is made
+MOST_ENTRIES = 10_000_000  # of the rows drawn, as a dense array while the page is made
 PARALLEL = 0.05  # sine of the angle to w below which the second direction up is used
 
 
@@ -220,7 +220,7 @@ def _up(x: Array, w: Array) -> Array:
     length = np.linalg.norm(w)
     unit = w / length if length > 0 else np.zeros_like(w)
     rest = x - np.outer(x @ unit, unit)
-    found = [*_leading(rest), *np.eye(len(w))[:3]]  # a few axes, if the rows span too little
+    found = [*_leading(rest), *np.eye(3, len(w))]  # a few axes, if the rows span too little
     up: list[Array] = []
     for direction in found:
         for other in (unit, *up):

@@ -28,6 +28,7 @@ from rosenblatt.learn.keep import (
 from rosenblatt.learn.rules import Margin, Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.shortcuts import NO_GRAM, Choice
+from rosenblatt.learn.sketch import Sketching, no_sketch
 from rosenblatt.learn.trace import Cycle, Record, Setting, StopReason, Trace
 
 Array = npt.NDArray[Any]
@@ -220,6 +221,9 @@ class _Run:
         flat = state.w.reshape(-1)
         single = self.update.mode == "online" and self.update.penalty is None and not self.direct
         self.choice = Choice(problem, y, self.update.fit_intercept, single and not repeated)
+        self.sketching = Sketching(
+            rows, self.schedule.kind == "order", single and not repeated, stop.max_iter
+        )
         return kernels.Run(
             rows,
             kernels.Target(y, weight),
@@ -242,6 +246,7 @@ class _Run:
             self._tape(0),
             np.empty(0),
             self.choice.gram,
+            self.sketching.sketch,
         )
 
     def _limit(self) -> int:
@@ -313,6 +318,11 @@ class _Run:
         gram = self.choice.after(tape.updates[:done])
         if gram is not self.run.gram:
             self.run = self.run._replace(gram=gram)
+        began = time.perf_counter()
+        sketch = self.sketching.after(tape.updates[:done])
+        if sketch is not self.run.sketch:
+            self.run = self.run._replace(sketch=sketch)
+        self.seconds += time.perf_counter() - began
         return int(code)
 
     def _remember(self) -> None:
@@ -412,6 +422,7 @@ class _Run:
             ),
             tape=self._tape(length),
             gram=NO_GRAM,
+            sketch=no_sketch(),
             tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
         )
         kernels.passes(run, self._rule(length), length)

@@ -1346,8 +1346,8 @@ def draw(X, bits, sketch):
         top = bits[i, 0] & 0
         for j in range(np.uint64(X.shape[1])):
             top = max(top, bits[i, j] & np.iinfo(bits.dtype).max)
-        exponent = (np.int64(top) >> fraction) - bias
-        s = math.ldexp(1.0, max(exponent, np.int64(-61)) - 13) if exponent <= 60 else np.inf
+        exponent = (int(np.int64(top)) >> fraction) - bias
+        s = math.ldexp(1.0, max(exponent, -61) - 13) if exponent <= 60 else np.inf
         sketch.scale[i] = s
         inverse = X.dtype.type(1.0 / s)
         for j in range(np.uint64(X.shape[1])):

@@ -15,7 +15,8 @@ is to the last bit.
 
 The third is what rows rounded to 16 bits (learn/sketch.py) are worth once a run has settled:
 a pass is the time of forty passes less that of ten, divided by thirty, with and without the
-sketch and by scikit-learn. Processor time, as all three use one thread.
+sketch and by scikit-learn, making the sketch included where that is not done within ten.
+Processor time, as all three use one thread.
 """
 
 from __future__ import annotations

@@ -117,13 +117,13 @@ def renew(w, b, made):
     size=st.sampled_from([1e-12, 1.0, 1e12]),
 )
 def test_the_bound_on_rounded_margins_holds(seed, dtype, d, spread, size):
-    """|rounded - exact| <= REACH s + FLOOR, in fractions."""
+    """|rounded - exact| <= SPAN s + FLOOR, in fractions."""
     X, _ = close_calls(seed, 6, d, dtype, spread)
     rng = np.random.default_rng(seed)
     w, b = size * rng.standard_normal(d), size * rng.standard_normal()
     made = sketch.sketch(X)
     renew(w, b, made)
-    reach, floor = made.state[[kernels.REACH, kernels.FLOOR]]
+    reach, floor = made.state[[kernels.SPAN, kernels.FLOOR]]
     length = size * np.sqrt(d) * (1 + np.abs(X).max(axis=1))
     for i, x in enumerate(X):
         terms = (Fraction(float(a)) * Fraction(v) for a, v in zip(x, w, strict=True))

@@ -46,11 +46,13 @@ NEAR, FAR, LINES = 6, 12, 16
 # Slots of Stop.counters.
 UPDATES, STALLED, POWER, LENGTH, UPDATES_AT_SAVE = 0, 1, 2, 3, 4
 # Slots of Sketch.state, see `sift`.
-REACH, FLOOR, VAIN = 0, 1, 2
+SPAN, FLOOR, VAIN = 0, 1, 2
 BLOCK = 256  # products of a sketch that are added up in float32
-# Slots of Gram.state: rows closer to the bar than LOW are computed, see `follow`.
-LOW, WEIGHTS, ALARMS, ALL_ALARMS = 0, 1, 2, 3
-U = 2.0**-53
+# Slots of Gram.state, see `refresh`.
+LOW, EACH, WEIGHTS, REACH, LIMIT, MOVED, PEAK = 0, 1, 2, 3, 4, 5, 6
+SINCE, ENOUGH, ALARMS, ALL_ALARMS, AWAKE, BLOCKS, WORK = 7, 8, 9, 10, 11, 12, 13
+U, V = 2.0**-53, 2.0**-24  # the units of float64 and float32
+LANES = 32  # margins that are kept are moved so many at a time
 
 
 class Dense(NamedTuple):
@@ -142,15 +144,25 @@ class Tape(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """Margins kept up to date instead of computed: see `follow`. All empty: not in use.
+    """Margins kept up to date instead of computed: see `refresh`.
 
     G[j, i] = y_i (x_i.x_j + 1) / R_i, without the 1 where there is no offset; R_i an upper
-    bound on ||(x_i, 1)||; q[i] = (margin of row i - bar) / R_i up to an error of `state`.
+    bound on ||(x_i, 1)||. Of the rows that are awake, in order: who they are (then n); q,
+    (margin - bar) / R up to an error (then inf); C, their rows and columns of G, each row
+    of a whole number of `LANES`; low, one bit a row: q is not above state[LOW]. Of each
+    row: slot, how many before it are awake; base, its margin at the last refresh, and the
+    same scaled.
     """
 
     G: Any
     R: Any
+    who: Any
     q: Any
+    C: Any
+    low: Any
+    slot: Any
+    base: Any
+    scaled: Any
     state: Any
 
 
@@ -178,7 +190,7 @@ class Run(NamedTuple):
     stop: Stop
     tape: Tape
     tally: Any
-    gram: Gram
+    gram: Gram | None
     sketch: Sketch
 
 
@@ -276,6 +288,10 @@ def _is(numba_type, named_tuple):
     return getattr(numba_type, "instance_class", None) is named_tuple
 
 
+def _keeps_margins(run):
+    return _is(run.types[run.fields.index("gram")], Gram)
+
+
 # --------------------------------------------------------------------------- rows
 
 
@@ -326,6 +342,13 @@ def _add(rows, i, c, w):
             w[j] = np.float64(w[j]) + c * np.float64(rows.data[k])
 
     return sparse
+
+
+def add_here(rows, i, c, w):
+    """`add` without a call, which costs as much as adding a short row."""
+
+
+overload(add_here, jit_options={"fastmath": CONTRACT, "forceinline": True} | BORROWED)(_add)
 
 
 def widen(rows, i, w, wide):
@@ -510,7 +533,7 @@ def scan(rows, y, w, b, index, t, bar):
 #   |w.e| <= 0.51 s sqrt(d) W,  |s q.f| <= 2^-24 Q W;
 #   sums of BLOCK products in float32 add 257 2^-24 Q W, a quarter of s sqrt(d) W;
 #   all rounding in float64, that of `margin` included, (d + 16) 2^-52 (Q + 1) W at most.
-# In all less than 0.8 s sqrt(d) W + (d + 16) 2^-52 W = REACH s + FLOOR for d <= 2^15. Outside
+# In all less than 0.8 s sqrt(d) W + (d + 16) 2^-52 W = SPAN s + FLOOR for d <= 2^15. Outside
 # 1e-20 < W < 1e20 nothing is decided: inside, nothing that matters is lost to underflow or
 # overflow. Infinite s: nothing is known of that row.
 
@@ -540,7 +563,7 @@ def renew(w, b, sketch):
     W = (1.0 + 1e-6) * np.sqrt(norm)
     if not (W > 1e-20 and W < 1e20):
         W = np.inf
-    sketch.state[REACH] = 0.8 * np.sqrt(np.float64(w.size)) * W
+    sketch.state[SPAN] = 0.8 * np.sqrt(np.float64(w.size)) * W
     sketch.state[FLOOR] = (w.size + 16) * 2.0**-52 * W
 
 
@@ -560,7 +583,7 @@ def _sift(rows, y, w, b, index, t, bar, sketch):
 @compiled(forceinline=True)
 def sift_dense(rows, y, w, b, index, t, bar, sketch):
     short, scale, v, state = sketch.short, sketch.scale, sketch.v, sketch.state
-    reach, floor, z = state[REACH], state[FLOOR], 0.0
+    reach, floor, z = state[SPAN], state[FLOOR], 0.0
     while t < y.size:
         i = t
         if index.size:
@@ -582,75 +605,196 @@ def sift_dense(rows, y, w, b, index, t, bar, sketch):
 # not what `margin` would give, so it only says who is certainly above the bar; everybody
 # else is computed by `margin`, and the updates are those of the plain loop to the last bit.
 #
-# Let W >= ||(w, b)||, u = 2^-53, v the unit of the type of w (2^-53 or 2^-24), and
-# |q_i - exact| <= E for all i. Since |x_i.a| <= R_i ||a||,
-#   computing:  E = (d + 8) u (W + bar)
-#   an update:  W += |c| R_j,  E += 4 v (W + bar + E + |c| R_j) + (d + 8) u |c| R_j
-# (v each for rounding the weights, c x_j, q and c G; G's own error in the last term), and
-# `margin` errs by less than (d + 8) u W R_i. So q_i > E + (d + 8) u W is above the bar.
-# LOW is at least that; 2.1 and 4.1 for 2 and 4, and 1e-40, cover the rounding of LOW
-# itself and underflow.
+# Let q' be the margins at the last `refresh`, and D the way from the weights then, (w', b'),
+# to those now. Since |x_i.a| <= R_i ||a||, |q_i - q'_i| <= ||D||, and at an update
+#   ||D + c (x_j, 1)||^2 <= ||D||^2 + 2 c y_j (margin of j now - at the refresh) + (c R_j)^2,
+# numbers that are at hand. As long as ||D|| <= B, which is chosen (REACH), a row with
+# q'_i > B cannot be a mistake: it sleeps, and only those awake are kept. Updates nearly
+# cancel over a pass where it takes thousands, so ||D|| stays far below what was walked.
+#
+# Those awake are kept in float32. Let W = ||(w', b')|| + B, m = |c| R_j, u = 2^-53,
+# g = 2^-24, v the unit of the type of w (u or g), |q_i| <= S and |kept - exact| <= E. Then
+#   computing:  E = (d + 8) u (W + bar) + g S
+#   an update:  E += g (S + E + 4 m) + 2 v (W + m) + (d + 8) u m
+# (g for rounding q, c, G and c G; v for the weights and c x_j; the last for the error in G).
+# `margin` errs by less than (d + 8) u W R_i, so E + (d + 8) u W is where doubt begins: LOW
+# is at least that. ||D||^2 grows by at most 8 ((d + 8) u + v) (W + m) (B + m) more than
+# computed, from the errors of both margins and the weights, if B >= W / 10^6. Factors
+# of 1.1 and 2.1 for 1 and 2, and 1e-40, cover the rounding of the bounds and underflow.
+
+LARGEST = 1e30  # weights and rows up to here: nothing overflows, not in float32 either
+
+
+@intrinsic
+def move_lanes(typing_context, q, first, C, row, c, low):
+    """q[first:][:LANES] += c C[row:][:LANES]; the bits of those that are not above `low`."""
+
+    def generate(context, builder, signature, args):
+        lanes = ir.VectorType(ir.FloatType(), LANES)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+
+        def place(number):
+            array = context.make_array(signature.args[number])(context, builder, args[number])
+            start = builder.gep(array.data, [args[number + 1]])
+            return builder.bitcast(start, lanes.as_pointer())
+
+        def everywhere(value):
+            empty = ir.Constant(lanes, ir.Undefined)
+            one = builder.insert_element(empty, value, ir.IntType(32)(0))
+            return builder.shuffle_vector(one, empty, zeros)
+
+        step = builder.load(place(2), align=4)
+        step = builder.fmul(everywhere(args[4]), step, flags=("contract",))
+        now = builder.fadd(builder.load(place(0), align=4), step, flags=("contract",))
+        builder.store(now, place(0), align=4)
+        # "unordered": what is not a number is not above
+        return builder.bitcast(
+            builder.fcmp_unordered("<=", now, everywhere(args[5])), ir.IntType(LANES)
+        )
+
+    number = types.float32
+    return types.uint32(q, types.int64, C, types.int64, number, number), generate
+
+
+@intrinsic
+def lowest_bit(typing_context, word):
+    """The number of the lowest bit that is set; some bit must be."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.uint32(types.uint32), generate
 
 
 @compiled()
-def refresh(rows, y, w, b, bar, gram):
-    """Compute all margins anew."""
-    norm = np.float64(b) ** 2
-    for j in range(w.size):
-        norm += np.float64(w[j]) ** 2
-    for i in range(y.size):
-        gram.q[i] = (margin(rows, i, y, w, b) - bar) / gram.R[i]
-    W = (1.0 + 1e-6) * np.sqrt(norm) + 1e-150
-    gram.state[WEIGHTS] = W
-    gram.state[ALARMS] = 0.0
-    # no sum overflows below 1e140
-    gram.state[LOW] = 2.1 * (w.size + 8) * U * (W + bar) if W < 1e140 else np.inf
+def reach_out(state, W):
+    """Choose B: a refresh should cost little beside following, and few should be awake."""
+    if state[REACH] == 0.0:
+        state[REACH] = W / 64.0
+    elif state[MOVED] <= state[LIMIT]:  # not for want of reach
+        state[REACH] = min(state[REACH], 1.25 * np.sqrt(state[PEAK]))
+    elif state[SINCE] * state[AWAKE] < 8.0 * state[WORK]:
+        state[REACH] *= 1.5
+    state[REACH] = min(max(state[REACH], 2e-6 * W), 2.0 * W)
 
 
-@compiled(forceinline=True, fastmath=CONTRACT)
-def follow(gram, j, c, d, bar, unit):
-    """Row j was added c times: what that does to all margins, and to what is known of them."""
-    q, G, state = gram.q, gram.G, gram.state
-    for i in range(q.size):
-        q[np.uint64(i)] += c * G[np.uint64(j), np.uint64(i)]
-    moved = abs(c) * gram.R[j]
-    W = (1.0 + 1e-15 + 4.0 * unit) * (state[WEIGHTS] + moved)
+@compiled()
+def wake(gram, reach):
+    """Those not above `reach` are awake from now on, and C is G without the others."""
+    n, who, slot = gram.slot.size, gram.who, gram.slot
+    m = 0
+    for i in range(n):
+        slot[i] = m
+        if not gram.scaled[i] > reach:
+            who[m] = i
+            m += 1
+    for a in range(m, who.size):
+        who[a] = n
+    wide = -(-m // LANES) * LANES
+    for a in range(m):
+        for k in range(wide):
+            gram.C[a * wide + k] = gram.G[who[a], who[k]] if k < m else 0.0
+    gram.state[AWAKE] = m
+
+
+@compiled()
+def refresh(rows, y, w, b, bar, gram, unit):
+    """Compute all margins anew, and let others sleep if need be."""
+    n, d, state, scaled, who = y.size, w.size, gram.state, gram.scaled, gram.who
+    W = (1.0 + 1e-6) * np.sqrt(squares(w) + np.float64(b) ** 2) + 1e-150
+    reach_out(state, W)
+    B = state[REACH]
+    W += B
+    error = 2.1 * (d + 8) * U * (W + bar) if W + bar < LARGEST else np.inf  # all awake
+    awake, woken, deep = 0, False, B + error
+    for i in range(n):
+        gram.base[i] = margin(rows, i, y, w, b)
+        scaled[i] = (gram.base[i] - bar) / gram.R[i]
+        deep = max(deep, -scaled[i])
+        if not scaled[i] > B + error:
+            awake += 1
+            woken = woken or who[gram.slot[i]] != i
+    if woken or awake < 0.75 * state[AWAKE]:
+        wake(gram, 1.1 * B + error)
+        state[WORK] = n * d + 8.0 * state[AWAKE] ** 2
+    else:
+        state[WORK] = n * d
+    state[SINCE] = state[PEAK] = 0.0
+    state[ENOUGH] = 64.0 * state[WORK] / max(1.0, state[AWAKE])
+    S = B + deep
     state[WEIGHTS] = W
-    low = state[LOW]
-    low += 4.1 * unit * (W + bar + low + moved) + (d + 8) * (2.1 * U * moved + 1e-40)
-    state[LOW] = low if W < 1e140 else np.inf
+    state[LIMIT] = (1.0 - 1e-6) * B * B
+    state[MOVED] = state[ALARMS] = 0.0
+    state[LOW] = 1.1 * (error + V * S) + 1e-40
+    state[EACH] = 1.1 * (V * S + 2.0 * unit * W) + 1e-40
+    blocks = -(-int(state[AWAKE]) // LANES)
+    for a in range(blocks * LANES):
+        gram.q[a] = scaled[who[a]] if who[a] < n else np.inf
+    for k in range(blocks):
+        first = np.int64(k * LANES)
+        none = np.float32(0.0)
+        gram.low[k] = move_lanes(gram.q, first, gram.C, first, none, above(state[LOW]))
+    gram.low[blocks] = 1  # where the search ends
+    state[BLOCKS] = blocks
 
 
 @compiled(forceinline=True)
-def first_low(q, t, low):
-    """The first position from t on at which q is not above `low`, or the length of q."""
-    n = q.size
-    while t < n:
-        stop = min(t + 32, n)
-        first = n
-        for k in range(t, stop):
-            first = min(first, n if q[np.uint64(k)] > low else k)
-        if first < n:
-            return first
-        t = stop
-    return n
+def above(low):
+    """A float32 that is at least `low`."""
+    return np.float32((1.0 + 1e-6) * low)
 
 
 @compiled(forceinline=True)
-def find(rows, y, w, b, index, t, bar, gram):
+def follow(gram, j, c, gain, d, unit):
+    """Row j was added c times, `gain` = c y_j (its margin - its base)."""
+    q, C, low, state = gram.q, gram.C, gram.low, gram.state
+    m, W, B = abs(c) * gram.R[np.uint64(j)], state[WEIGHTS], state[REACH]
+    state[LOW] += state[EACH] + 1.1 * (
+        V * (state[LOW] + 4.0 * m) + 2.0 * unit * m + (d + 8) * U * m
+    )
+    state[MOVED] += 2.0 * gain + m * m + 8.0 * ((d + 8) * U + unit) * (W + m) * (B + m)
+    state[SINCE] += 1.0
+    state[PEAK] = max(state[PEAK], state[MOVED])
+    if not (state[MOVED] <= state[LIMIT] and state[SINCE] < state[ENOUGH]):
+        state[ALARMS] = np.inf
+    doubt, step, blocks = above(state[LOW]), np.float32(c), np.int64(state[BLOCKS])
+    row = gram.slot[np.uint64(j)] * blocks * LANES
+    for k in range(blocks):
+        first = np.int64(k * LANES)
+        low[np.uint64(k)] = move_lanes(q, first, C, row + first, step, doubt)
+
+
+@compiled(forceinline=True)
+def next_low(gram, t):
+    """The first row from t on that is awake and not above LOW, or the number of rows."""
+    a = gram.slot[np.uint64(t)]
+    k = np.uint64(a // LANES)
+    word = np.uint32(gram.low[k] & np.uint32(0xFFFFFFFF << (a % LANES)))
+    while word == 0:
+        k += np.uint64(1)
+        word = gram.low[k]
+    return gram.who[k * np.uint64(LANES) + np.uint64(lowest_bit(word))]
+
+
+@compiled(forceinline=True)
+def find(rows, y, w, b, index, t, bar, gram, unit):
     """What `scan` finds, computing only the margins that are not known to be above `bar`."""
     if gram.state[ALARMS] >= y.size:
-        refresh(rows, y, w, b, bar, gram)
-    q, low, z = gram.q, gram.state[LOW], 0.0
+        refresh(rows, y, w, b, bar, gram, unit)
+    z, doubt = 0.0, above(gram.state[LOW])
     while t < y.size:
+        i = t
         if index.size:
-            while t < y.size and q[np.uint64(index[np.uint64(t)])] > low:
+            i = index[np.uint64(t)]
+            a = np.uint64(gram.slot[np.uint64(i)])
+            if gram.who[a] != i or gram.q[a] > doubt:
                 t += 1
+                continue
         else:
-            t = first_low(q, t, low)
-        if t == y.size:
-            break
-        z = margin(rows, index[t] if index.size else t, y, w, b)
+            i = t = next_low(gram, t)
+            if t == y.size:
+                break
+        z = margin(rows, i, y, w, b)
         if not (bar < z and z < np.inf):
             break
         gram.state[ALARMS] += 1.0
@@ -825,6 +969,22 @@ def ratchet(run, rule):
         stats[BEST_RUN] = max(stats[BEST_RUN], stats[RUN])
 
 
+def pocket(run, rule):
+    """`ratchet`, where there is a pocket."""
+
+
+@overload(pocket, jit_options=BORROWED)
+def _pocket(run, rule):
+    if _keeps_margins(run):
+        return lambda run, rule: None
+
+    def with_pocket(run, rule):
+        if run.keeper.kind == POCKET:
+            ratchet(run, rule)
+
+    return with_pocket
+
+
 @compiled()
 def end_run(run, rule):
     """The weights are about to change: were they right for longer than the pocket's?"""
@@ -841,7 +1001,7 @@ def one_pass(run, rule, p):
 
 @overload(one_pass, jit_options=BORROWED)
 def _online(run, rule, p):
-    if not _is(rule, Online):
+    if not _is(rule, Online) or _keeps_margins(run):
         return None
 
     # for each row: if y (w.x + b) <= 0: w += eta y x, b += eta y   [Rosenblatt 1958]
@@ -853,17 +1013,13 @@ def _online(run, rule, p):
         u, ub = run.keeper.u, run.keeper.ub
         averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
         bar = np.inf if rule.repeat else rule.tau
-        gram, kept = run.gram, run.gram.q.size > 0
         sketch, sketched = run.sketch, run.sketch.scale.size > 0
         if sketched:
             renew(wide, b[0], sketch)
-        unit = np.finfo(w.dtype).eps / 2.0
         t = 0
         while True:
             start = t
-            if kept:
-                t, z = find(rows, y, wide, b[0], index, t, bar, gram)
-            elif sketched:
+            if sketched:
                 t, z = sift(rows, y, wide, b[0], index, t, bar, sketch)
             else:
                 t, z = scan(rows, y, wide, b[0], index, t, bar)
@@ -938,8 +1094,6 @@ def _online(run, rule, p):
                         ub[0] += c * stats[VISITS]
                 if tally.size:
                     tally[i] += step * k
-                if kept:
-                    follow(gram, i, c, w.size, bar, unit)
                 if sketched:
                     renew(wide, b[0], sketch)
                 if logged:
@@ -950,6 +1104,63 @@ def _online(run, rule, p):
             stats[VISITS] += k if rule.repeat else 1.0
 
     return online
+
+
+@overload(one_pass, jit_options=BORROWED | {"forceinline": True})
+def _kept(run, rule, p):
+    if not _is(rule, Online) or not _keeps_margins(run):
+        return None
+
+    # `online` where margins are kept: no pocket, no log, no repeated rows, no tally
+    def kept(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, wide, index = run.model.w, run.model.b, run.model.wide, run.order.index
+        u, ub, averaged = run.keeper.u, run.keeper.ub, run.keeper.kind == AVERAGE
+        left = run.stop.max_updates - run.stop.counters[UPDATES]
+        gram, unit = run.gram, np.finfo(w.dtype).eps / 2.0
+        before, code = run.keeper.stats[VISITS], RUNNING
+        t = updates = mistakes = 0
+        loss = 0.0
+        while True:
+            t, z = find(rows, y, wide, b[0], index, t, rule.tau, gram, unit)
+            if t == y.size:
+                break
+            i = index[np.uint64(t)] if index.size else t
+            t += 1
+            if y[np.uint64(i)] == 0:
+                before -= 1.0
+                continue
+            if not np.isfinite(z):
+                code = OVERFLOW
+                break
+            loss += max(rule.tau - z, 0.0)
+            k = weight[np.uint64(i)] if weight.size else 1.0
+            step = push(rule, z, y[np.uint64(i)]) if k > 0.0 else 0.0
+            if step == 0.0:
+                continue
+            if updates == left:
+                code = FULL
+                break
+            updates += 1
+            mistakes += 1 if mistake(z, y[np.uint64(i)], rule.tie) > 0.0 else 0
+            c = rule.eta * y[np.uint64(i)] * (step * k)
+            add_here(rows, i, c, w)
+            widen(rows, i, w, wide)
+            if rule.intercept:
+                b[0] += c
+            if averaged:
+                add(rows, i, c * (before + t - 1.0), u)
+                if rule.intercept:
+                    ub[0] += c * (before + t - 1.0)
+            follow(gram, i, c, c * y[np.uint64(i)] * (z - gram.base[np.uint64(i)]), w.size, unit)
+        run.keeper.stats[VISITS] = before + t - (0.0 if code == RUNNING else 1.0)
+        run.stop.counters[UPDATES] += updates
+        run.tape.loss[p] = loss
+        run.tape.updates[p] = updates
+        run.tape.mistakes[p] = mistakes
+        return code
+
+    return kept
 
 
 @compiled()
@@ -1358,8 +1569,8 @@ def draw(X, bits, sketch):
 def passes(run, rule, n):
     """Up to n passes: (how many were made, why it stopped or RUNNING)."""
     stop, tape, model = run.stop, run.tape, run.model
-    if run.keeper.kind == POCKET and n > 0:
-        ratchet(run, rule)  # the weights at the start are the first in the pocket
+    if n > 0:
+        pocket(run, rule)  # the weights at the start are the first in it
     for p in range(n):
         run.keeper.stats[PASS] += 1.0
         tape.mistakes[p] = tape.updates[p] = 0
@@ -1372,8 +1583,7 @@ def passes(run, rule, n):
         finite = np.isfinite(norm) or all_finite(model.flat)
         if code == OVERFLOW or not (finite and all_finite(model.b)):
             return p + 1, OVERFLOW
-        if run.keeper.kind == POCKET:
-            ratchet(run, rule)
+        pocket(run, rule)
         if code == FULL:
             return p + 1, FULL
         still = stop.clean and tape.updates[p] == 0

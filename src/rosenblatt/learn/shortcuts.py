@@ -24,26 +24,47 @@ MOST_ROWS = 2048  # a matrix of at most 32 MiB
 UPDATES_PER_ENTRY = 0.3  # updates a pass, for each entry of a row, up to which it pays
 ALARMS_PER_VISIT = 0.25  # margins computed in vain, a visit, up to which it pays
 BLAS = 8  # how many times faster than the plain loop a product of matrices is
+WORTH_COMPILING = 0.25  # seconds a run must last before it is compiled, or loaded
 MEMORY = 60  # multiplications of the plain loop that one new entry of a matrix costs
 
 
-# Margins are computed.
-NO_GRAM = kernels.Gram(np.empty((0, 0)), np.empty(0), np.empty(0), np.zeros(4))
+NO_GRAM = None  # margins are computed
 
 
-def gram(X: Any, y: Array, intercept: bool) -> kernels.Gram:
+def gram(X: Any, y: Array, intercept: bool) -> kernels.Gram | None:
     """Margins are kept, from the next visit on; not in use where numbers are too large."""
     X = X.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         products = (X @ X.T).toarray() if sp.issparse(X) else X @ X.T
     R = (1.0 + 1e-6) * np.sqrt(products.diagonal() + 1.0)
-    if not R.max() < 1e140:
+    if not R.max() < kernels.LARGEST:
         return NO_GRAM
     products += 1.0 if intercept else 0.0
     products *= y / R
-    state = np.zeros(4)
+    n = len(y)
+    blocks = -(-n // kernels.LANES)
+    wide = blocks * kernels.LANES
+    state = np.zeros(14)
     state[kernels.ALARMS] = np.inf  # nothing is known yet
-    return kernels.Gram(np.ascontiguousarray(products), R, np.zeros(len(y)), state)
+    return kernels.Gram(
+        products.astype(np.float32),
+        R,
+        np.full(wide + 1, n),
+        _aligned(wide),
+        _aligned(n * wide),
+        np.zeros(blocks + 1, np.uint32),
+        np.zeros(n, np.int64),
+        np.zeros(n),
+        np.zeros(n),
+        state,
+    )
+
+
+def _aligned(n: int) -> Array:
+    """n zeros that begin where a line of the cache begins."""
+    room = np.zeros(n + 16, np.float32)
+    first = -room.ctypes.data // 4 % 16
+    return room[first : first + n]
 
 
 class Choice:
@@ -52,14 +73,17 @@ class Choice:
     def __init__(self, problem: Problem, y: Array, intercept: bool, possible: bool) -> None:
         self.X, self.y, self.intercept = problem.X, y, intercept
         self.possible = possible and len(y) <= MOST_ROWS
-        self.gram = NO_GRAM
+        self.gram: kernels.Gram | None = NO_GRAM
         self.passes, self.alarms = 0, 0.0
 
-    def after(self, updates: Array) -> kernels.Gram:
-        """Passes were made with so many updates each; what the next ones should use."""
+    def after(self, updates: Array, seconds: float, ready: bool) -> kernels.Gram | None:
+        """Passes were made with so many updates each; what the next ones should use.
+
+        seconds: how long the run took so far; ready: nothing has to be compiled.
+        """
         n = len(self.y)
         self.passes += len(updates)
-        if not self.possible or len(updates) == 0:
+        if not self.possible or len(updates) == 0 or (seconds < WORTH_COMPILING and not ready):
             return self.gram
         width = max(1.0, (self.X.nnz if sp.issparse(self.X) else self.X.size) / n)
         if self.passes * width < n * (width / BLAS + MEMORY):

@@ -187,14 +187,18 @@ class _Run:
 
     def _compile(self) -> float:
         """Compile, or load from the cache, apart from the passes; once for each kind of data."""
-        rule, target = self._rule(1), self.run.target
-        kind = (type(rule), target.y.dtype, *(part.dtype for part in self.run.rows))
+        rule = self._rule(1)
+        kind = self._kind(rule, self.run.gram is not NO_GRAM)
         if kind in COMPILED:
             return 0.0
         began = time.perf_counter()
         kernels.passes(self.run, rule, 0)
         COMPILED.add(kind)
         return time.perf_counter() - began
+
+    def _kind(self, rule: Any, kept: bool) -> tuple[Any, ...]:
+        target, rows = self.run.target, self.run.rows
+        return (type(rule), kept, target.y.dtype, *(part.dtype for part in rows))
 
     def _arrays(self, held_out: HeldOut | None) -> kernels.Run:
         problem, state, stop = self.problem, self.state, self.stop
@@ -220,7 +224,9 @@ class _Run:
         )
         flat = state.w.reshape(-1)
         single = self.update.mode == "online" and self.update.penalty is None and not self.direct
-        self.choice = Choice(problem, y, self.update.fit_intercept, single and not repeated)
+        bare = self.keep in ("last", "average") and not self.wants_record
+        possible = single and bare and not repeated
+        self.choice = Choice(problem, y, self.update.fit_intercept, possible)
         self.sketching = Sketching(
             rows, self.schedule.kind == "order", single and not repeated, stop.max_iter
         )
@@ -315,9 +321,11 @@ class _Run:
         elif elapsed > SECONDS_PER_CALL:
             self.per_call = max(1, self.per_call // 2)
         self._remember()
-        gram = self.choice.after(tape.updates[:done])
+        ready = self._kind(self._rule(1), True) in COMPILED
+        gram = self.choice.after(tape.updates[:done], self.seconds, ready)
         if gram is not self.run.gram:
             self.run = self.run._replace(gram=gram)
+            self.compile_seconds += self._compile()
         began = time.perf_counter()
         sketch = self.sketching.after(tape.updates[:done])
         if sketch is not self.run.sketch:

@@ -20,7 +20,7 @@ from rosenblatt.learn import kernels
 
 Array = npt.NDArray[Any]
 
-MOST_ROWS = 2048  # a matrix of at most 32 MiB
+MOST_ROWS = 2048  # two matrices of at most 16 MiB
 UPDATES_PER_ENTRY = 0.3  # updates a pass, for each entry of a row, up to which it pays
 ALARMS_PER_VISIT = 0.25  # margins computed in vain, a visit, up to which it pays
 BLAS = 8  # how many times faster than the plain loop a product of matrices is

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.problem import Problem
-from rosenblatt.learn.rules import Update
+if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
+    from rosenblatt.data.problem import Problem
+    from rosenblatt.learn.rules import Update
 
 Array = npt.NDArray[Any]
 

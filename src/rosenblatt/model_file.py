@@ -149,6 +149,7 @@ def save_model(path: str | Path, model: Any) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "m.safetensors"
     >>> save_model(file, LinearModel(np.array([[0.1]]), np.zeros(1), np.array([-1, 1])))
     >>> load_model(file).coef

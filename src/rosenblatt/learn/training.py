@@ -309,9 +309,9 @@ class _Run:
     def advance(self, n: int | None) -> int:
         """One call into the compiled loop, of n passes or of about SECONDS_PER_CALL."""
         n = min(n or self.per_call, self.stop.max_iter - self.n_passes)
-        tape = self._tape(n)
+        tape, rule = self._tape(n), self._rule(n)
         began = time.perf_counter()
-        done, code = kernels.passes(self.run._replace(tape=tape), self._rule(n), n)
+        done, code = kernels.passes(self.run._replace(tape=tape), rule, n)
         elapsed = time.perf_counter() - began
         self.seconds += elapsed
         self.n_passes += done
@@ -321,7 +321,7 @@ class _Run:
         elif elapsed > SECONDS_PER_CALL:
             self.per_call = max(1, self.per_call // 2)
         self._remember()
-        ready = self._kind(self._rule(1), True) in COMPILED
+        ready = self._kind(rule, True) in COMPILED
         gram = self.choice.after(tape.updates[:done], self.seconds, ready)
         if gram is not self.run.gram:
             self.run = self.run._replace(gram=gram)

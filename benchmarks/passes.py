@@ -173,9 +173,7 @@ def one_sketch(name, make, shuffle, rounds):
         for way, (cls, constants) in ways.items():
             for passes in (SETTLED, LATER):
                 with patch.multiple(sketch, PAD=sketch.PAD, **constants):
-                    began = time.thread_time()
-                    _, models[way] = seconds(cls, X, y, passes, shuffle)
-                    now = time.thread_time() - began
+                    now, models[way] = seconds(cls, X, y, passes, shuffle)
                 best[way, passes] = min(now, best.get((way, passes), np.inf))
     ms = {w: 1e3 * (best[w, LATER] - best[w, SETTLED]) / (LATER - SETTLED) for w in ways}
     a, b = models["sketch"], models["plain"]

@@ -90,7 +90,17 @@ SCRIPTS = {
         "passes.py",
         ("--rounds", "5", *sonar()),
         ("--rounds", "1"),
-        {r"order": (PAGE, "passes"), r"shortcut": (PAGE, "kept-margins")},
+        {
+            r"sketch": (PAGE, "sketch"),
+            r"order": (PAGE, "passes"),
+            r"shortcut": (PAGE, "kept-margins"),
+        },
+    ),
+    "floors": Script(
+        "floors.py",
+        ("--rounds", "7", *sonar()),
+        None,
+        {r"floor of": (PAGE, "floors"), r"an update of sonar": (PAGE, "floor-update")},
     ),
     "files": Script(
         "files.py",
@@ -210,6 +220,7 @@ def kept_rows(name: str, only: Sequence[str]) -> dict:
 
 JOBS: dict[str, Callable[..., None]] = {
     "passes": SCRIPTS["passes"].run,
+    "floors": SCRIPTS["floors"].run,
     "cold": cold_job,
     "peers": peers_job,
     "scaling": scaling_job,

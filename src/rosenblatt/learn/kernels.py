@@ -1611,6 +1611,12 @@ def passes(run, rule, n):
 
 @entry_point
 def visit(rows, y, weight, planes, rule):
+    """What `visited` does; here numba counts references, there it does not."""
+    return visited(rows, y, weight, planes, rule)
+
+
+@compiled()
+def visited(rows, y, weight, planes, rule):
     """One visit to every row, in order, of hyperplanes trained side by side: RUNNING or OVERFLOW.
 
     For each plane what `passes` does in one pass of `Online` (without `repeat`), to the bit, and

@@ -183,7 +183,7 @@ class Film {
 
   pictureWords(k) {
     const { classes, frames } = this.data;
-    return `Rows of ${classes[1]} (circles) and ${classes[0]} (triangles), and the hyperplane after update ${frames.update[k]}. ${this.exampleWords(k)}`;
+    return `Rows of ${classes[1]} (squares) and ${classes[0]} (circles), and the hyperplane after update ${frames.update[k]}. ${this.exampleWords(k)}`;
   }
 
   /* One sentence below the controls; read aloud, so not while playing. */

@@ -226,7 +226,7 @@ class Plot {
     ctx.fillText(words, x, y);
   }
 
-  /* Rows: circles for label > 0, triangles for the others; a dark edge for the wrong ones.
+  /* Rows: squares for label > 0, circles for the others; a dark edge for the wrong ones.
      points: [{x, y, label, wrong, faint}]. Few paths, so that a thousand rows stay quick. */
   points(points) {
     const groups = new Map();
@@ -251,11 +251,9 @@ class Plot {
 
   mark(path, { x, y, label }, size = 4.6) {
     const [u, v] = this.toPixel(x, y);
-    if (label > 0) { path.moveTo(u + size, v); path.arc(u, v, size, 0, 2 * Math.PI); return; }
-    path.moveTo(u, v - 1.2 * size);
-    path.lineTo(u + 1.15 * size, v + 0.85 * size);
-    path.lineTo(u - 1.15 * size, v + 0.85 * size);
-    path.closePath();
+    if (label > 0) { path.rect(u - 0.9 * size, v - 0.9 * size, 1.8 * size, 1.8 * size); return; }
+    path.moveTo(u + size, v);
+    path.arc(u, v, size, 0, 2 * Math.PI);
   }
 
   ring({ x, y }) {

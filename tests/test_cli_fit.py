@@ -235,5 +235,83 @@ def test_warmup_says_what_it_compiled(monkeypatch):
     monkeypatch.setattr("rosenblatt.warmup.FILES", kinds)
     done = run("warmup")
     assert done.exit_code == 0, done.output
-    said = ["LIBSVM files", "CSV and Parquet files", "dense arrays", "sparse arrays"]
+    said = ["LIBSVM files", "CSV and Parquet files"]
+    said += [f"{k} arrays, {t}" for t in ("float64", "float32") for k in ("dense", "sparse")]
     assert re.findall(r"^(.*): \d+\.\d s$", done.stdout, re.M) == said
+
+
+def test_the_result_never_takes_the_place_of_its_sources(setosa, tmp_path):
+    model, before = tmp_path / "m.safetensors", setosa.read_bytes()
+    assert run("fit", setosa, "--out", setosa).exit_code == 2
+    assert run("fit", setosa, "--out", model).exit_code == 0
+    kept = model.read_bytes()
+    for out in (setosa, model):
+        said = run("predict", model, setosa, "--out", out)
+        assert said.exit_code == 2
+        assert "it would be lost" in said.stderr
+    assert (setosa.read_bytes(), model.read_bytes()) == (before, kept)
+    said = run("fit", setosa, "--out", tmp_path)
+    assert said.exit_code == 2
+    assert "is a folder" in said.stderr
+
+
+def test_a_link_is_followed_and_a_device_written_to(setosa, tmp_path):
+    model, target, link = tmp_path / "m", tmp_path / "labels.txt", tmp_path / "link.txt"
+    run("fit", setosa, "--out", model)
+    link.symlink_to(target)
+    assert run("predict", model, setosa, "--out", link).exit_code == 0
+    assert link.is_symlink()
+    assert len(target.read_text().split()) == 150
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert run("predict", model, setosa, "--out", pipe).exit_code == 0
+        assert reader.communicate()[0] == target.read_text()
+    assert pipe.is_fifo()
+
+
+def test_a_label_column_that_is_named_must_be_there(tmp_path):
+    rows = "1,0,2,0\n2,1,0,1\n3,0,1,1\n0,0,1,0\n"
+    (tmp_path / "train.csv").write_text(rows)
+    (tmp_path / "narrow.csv").write_text("1,0,0\n2,1,1\n")  # one feature less, and its label
+    model = tmp_path / "m"
+    assert run("fit", tmp_path / "train.csv", "--target", -1, "--out", model).exit_code == 0
+    said = run("predict", model, tmp_path / "narrow.csv", "--target", -1)
+    assert said.exit_code == 2
+    assert "column" in said.stderr
+
+
+def test_hashed_features_are_not_plain_ones(setosa, tmp_path):
+    (tmp_path / "rows.vw").write_text("1 | a b\n-1 | c\n")
+    model = tmp_path / "m"
+    run("fit", setosa, "--out", model)
+    said = run("predict", model, tmp_path / "rows.vw")
+    assert said.exit_code == 2
+    assert "trained on libsvm" in said.stderr
+
+
+def test_told_to_end_it_clears_away_what_it_began(setosa, tmp_path):
+    model, folder = tmp_path / "m", tmp_path / "out"
+    run("fit", setosa, "--out", model)
+    folder.mkdir()
+    large = tmp_path / "large.svm"
+    large.write_text(setosa.read_text() * 20_000)
+    command = [sys.executable, "-m", "rosenblatt.cli", "predict", str(model), str(large)]
+    process = subprocess.Popen([*command, "--out", str(folder / "labels.txt")])
+    while not list(folder.iterdir()) and process.poll() is None:
+        pass
+    process.terminate()
+    assert process.wait() == 143
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_an_error_in_a_line(setosa, tmp_path):
+    model = tmp_path / "m"
+    run("fit", setosa, "--out", model)
+    command = [sys.executable, "-m", "rosenblatt.cli", "predict", str(model), str(setosa)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "No space left" in done.stderr

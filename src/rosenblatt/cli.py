@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -231,7 +232,7 @@ def fit(
             file, out, passes=passes, keep=keep, eta0=eta0, fit_intercept=offset, watcher=bar,
             target=target, header=header, format=format, bits=bits, on_error=_on_error(skip),
         )  # fmt: skip
-    typer.echo(json.dumps(done.facts()) if as_json else fitted(done.facts(), done.training))
+    _print(json.dumps(done.facts()) if as_json else fitted(done.facts(), done.training))
 
 
 @app.command()
@@ -255,7 +256,7 @@ def predict(
             model, file, out, watcher=bar,
             target=target, header=header, format=format, on_error=_on_error(skip),
         )  # fmt: skip
-    typer.echo(json.dumps(done.facts()) if as_json else predicted(done.facts()))
+    _print(json.dumps(done.facts()) if as_json else predicted(done.facts()))
 
 
 @app.command()
@@ -285,9 +286,17 @@ def lectures(
 
         if name is None:
             titles = {known: lecture(known).title for known in NAMES}
+            if out is not None or section is not None:
+                raise ParameterError(f"which lecture? Name one of {', '.join(NAMES)}, or all.")
             listed = "\n".join(f"{known:<10}  {title}" for known, title in titles.items())
             typer.echo(json.dumps(titles) if as_json else listed)
             return
+        if name == "all" and section is not None:
+            raise ParameterError("--section is of one lecture, and `all` is five. Name one.")
+        if out is not None and out.exists() and not out.is_dir():
+            raise ParameterError(f"{out} is a file. Give a folder for the page and its figures.")
+        if data is not None and not data.is_file():
+            raise ParameterError(f"there is no file {data}. Give wpbc.data of the UCI repository.")
         given, numbers = Given(data, spread), {}
         for chosen in NAMES if name == "all" else (name,):
             found = lecture(chosen)
@@ -306,7 +315,9 @@ def lectures(
 
 @app.command()
 def warmup() -> None:
-    """Compile ahead what `fit`, `predict` and Perceptron use: once a machine, about half a minute.
+    """Compile ahead: `fit` and `predict` on files, Perceptron on arrays. A minute, once a machine.
+
+    Penalties, batch mode and Kesler's rule are compiled when first used.
 
     Compiled loops are kept on disk (in NUMBA_CACHE_DIR if that is set).
     """
@@ -341,9 +352,18 @@ def _many_classes(y: Any, file: Path, target: str) -> bool:
     return n > 2
 
 
+def _print(text: str) -> None:
+    with _explained():
+        typer.echo(text)
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Whatever goes wrong: a message and exit code 2, never one that means an answer."""
+    """Whatever goes wrong: a message and exit code 2, never one that means an answer.
+
+    Being told to end (SIGTERM) is like being interrupted: what was begun is cleared away.
+    """
+    before = _on_termination(_terminated)
     try:
         yield
     except typer.Exit:
@@ -357,6 +377,19 @@ def _explained() -> Iterator[None]:
     except Exception as e:
         _say(f"an error that was not foreseen: {type(e).__name__}: {e}")
         raise typer.Exit(2) from e
+    finally:
+        _on_termination(before)
+
+
+def _on_termination(handler: Any) -> Any:
+    """What happens at SIGTERM; and what did. Only the main thread may say so."""
+    with suppress(ValueError):
+        return signal.signal(signal.SIGTERM, handler)
+    return signal.SIG_DFL
+
+
+def _terminated(*_: object) -> None:
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _say(message: str) -> None:

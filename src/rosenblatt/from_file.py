@@ -138,8 +138,7 @@ def fit_file(
         raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
     if not 0 < eta0 < np.inf:
         raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
-    if not out.parent.is_dir():
-        raise DataError(f"there is no folder {out.parent} for the model. Make it first.")
+    _check_place(out, {"the data file": file})
     watcher = watcher or Nobody()
     source = read_chunks(file, progress=watcher.progress, **reading)
     training, source = train_file(
@@ -184,6 +183,8 @@ def predict_file(
     """
     began, held, file = time.perf_counter(), load_model(model), Path(file)
     out = None if out is None else Path(out)
+    if out is not None:
+        _check_place(out, {"the data file": file, "the model": Path(model)})
     watcher = watcher or Nobody()
     source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
     watcher.begin(1)
@@ -193,6 +194,17 @@ def predict_file(
         with replacing(out) as labels:
             counts = _labelled(held, source, labels)
     return Predicted(file, out, *counts, source.skipped, time.perf_counter() - began)
+
+
+def _check_place(out: Path, taken: dict[str, Path]) -> None:
+    """Before hours of work: the result has a place, and does not take that of its sources."""
+    if out.is_dir():
+        raise DataError(f"{out} is a folder. Give the name of a file in it.")
+    if not out.parent.is_dir():
+        raise DataError(f"there is no folder {out.parent} for {out.name}. Make it first.")
+    for what, path in taken.items():
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ParameterError(f"{out} is {what}. Write elsewhere: it would be lost.")
 
 
 def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int, int]:
@@ -247,9 +259,15 @@ def _same_reading(model: LinearModel, file: Path, given: dict[str, Any]) -> dict
     given = {k: v for k, v in given.items() if v is not None}
     name = given.get("format") or format_of(file)
     was = {k: v for k, v in model.reader.items() if k not in ("format", "delimiter", "labels")}
+    trained = model.reader.get("format")
+    if trained and (trained == "vw") != (name == "vw"):
+        raise DataError(
+            f"the model was trained on {trained}, and {file} is read as {name}: features of VW "
+            "text are hashed, so those of one are not those of the other. Give the same format."
+        )
     if name != model.reader.get("format"):
         was = {"target": was["target"]} if "target" in was and name in ("csv", "parquet") else {}
-    if name in ("csv", "parquet"):
+    if name in ("csv", "parquet") and "target" not in given:
         was["n_features"] = model.n_features  # as many columns: no labels
     if name == "csv":
         kinds = {"U": "text", "i": "integers", "u": "integers", "f": "numbers"}

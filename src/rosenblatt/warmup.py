@@ -30,13 +30,15 @@ def warmup(say: Callable[[str], Any]) -> None:
             path = Path(name) / file
             path.write_text(text)
             _timed(say, f"{kind} files", partial(fit_file, path, out, **reading))
+    import numpy as np
     import scipy.sparse as sp
 
     from rosenblatt.estimators import Perceptron
 
-    X = [[0.0], [1.0]]
-    _timed(say, "dense arrays", lambda: Perceptron().fit(X, [0, 1]))
-    _timed(say, "sparse arrays", lambda: Perceptron().fit(sp.csr_matrix(X), [0, 1]))
+    for dtype in ("float64", "float32"):
+        X = np.array([[0.0], [1.0]], dtype=dtype)
+        for what, rows in {"dense": X, "sparse": sp.csr_matrix(X)}.items():
+            _timed(say, f"{what} arrays, {dtype}", partial(Perceptron().fit, rows, [0, 1]))
 
 
 def _timed(say: Callable[[str], Any], what: str, work: Callable[[], Any]) -> None:

@@ -93,14 +93,15 @@ def test_the_five_scenarios(spread):
     for n in found:
         errors = n["errors"]
         assert errors["oracle"] <= errors["best linear rule"] * (1 + 1e-9)
-        learned = [e for who, e in errors.items() if who.startswith("perceptron")]
-        assert min(learned) >= errors["best linear rule"]
+        assert min(n["least"].values()) >= errors["best linear rule"]
     one, two, three, four, five = (n["errors"] for n in found)
     assert one['perceptron, keep="last"'] < 0.05  # pretty good
     assert two['perceptron, keep="pocket"'] < two["oracle"] + 0.01  # still okay
     assert three["best linear rule"] < 1e-5  # a line does work
     assert three["oracle"] < three["best linear rule"]  # and is not the oracle's
-    assert max(four['perceptron, keep="last"'], five['perceptron, keep="last"']) < 1e-3
+    for few in (four, five):  # 1800 and 200 samples do as well as 1000 and 1000
+        assert few['perceptron, keep="last"'] < 1e-3
+        assert few['perceptron, keep="last"'] < 10 * few["the last, 1000 + 1000 samples"]
     overlapping = [
         "overlapping" if spread == "deviation" and k == 1 else "separable" for k in range(5)
     ]

@@ -134,8 +134,8 @@ class FileChunks:
         bad = part.moved(lines)
         if self.on_error == "raise":
             raise DataError(
-                f"{self.path}, {bad[0]}. Mend the file, or in Python pass on_error='skip' to "
-                "leave such lines out."
+                f"{self.path}, {bad[0]}. Mend the file, or leave such lines out: "
+                "on_error='skip' in Python, --skip-errors on the command line."
             )
         first = (self.skipped.first + bad)[:LISTED]
         self.skipped = Skipped(self.skipped.count + part.n_bad, first)

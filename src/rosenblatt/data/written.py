@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,18 +16,29 @@ from rosenblatt.errors import DataError
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its place at the end: readers see the old or the new one.
 
-    If anything goes wrong before, the old one stays and nothing else is left.
+    If anything goes wrong before, the old one stays and nothing else is left. A link is followed;
+    what is no file (a pipe, a terminal) is written to as it is.
     """
+    path = path.resolve()
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Give the name of a file in it.")
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file
+        return
+    # named before it is made: whatever ends this, even a signal at once, it is cleared away
+    name = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as e:
-        raise DataError(f"cannot write {path}: {e}. Give a place that can be written to.") from e
-    try:
-        with os.fdopen(handle, "wb") as file:
+        try:
+            file = open(name, "xb")  # noqa: SIM115
+        except OSError as e:
+            raise DataError(
+                f"cannot write {path}: {e}. Give a place that can be written to."
+            ) from e
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
     except BaseException:
         with suppress(OSError):
@@ -39,9 +50,3 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -94,12 +94,21 @@ class Section:
         return f"{self.heading}: {self.step}" if self.step else self.heading
 
 
+SPREADS = ("deviation", "variance")
+
+
 @dataclass(frozen=True)
 class Given:
     """What the reader gave: files that are not in the package, and which reading of a text."""
 
     data: Path | None = None  # sutd: the prognostic file (wpbc.data)
     spread: str = "deviation"  # chan: what the second parameter of N(0, 2) is, or "variance"
+
+    def __post_init__(self) -> None:
+        if self.spread not in SPREADS:
+            raise ParameterError(
+                f"spread must be one of {', '.join(SPREADS)}, got {self.spread!r}."
+            )
 
 
 @dataclass(frozen=True)

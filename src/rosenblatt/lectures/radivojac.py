@@ -43,7 +43,8 @@ def machine(_: Given) -> Section:
         "f(x) = +1 if w.x >= 0, else -1, with x_0 = 1; w is found by training.",
         (
             Note(
-                f"Iris, setosa against the rest. At w = 0 every score is 0 and f is +1: "
+                "Iris, setosa against the rest, in millimetres, so that all sums are of whole "
+                f"numbers and exact. At w = 0 every score is 0 and f is +1: "
                 f"{int((at_zero != y).sum())} of {len(y)} flowers are wrong. After training "
                 f"{int((clf.predict(X) != y).sum())} are."
             ),
@@ -238,7 +239,7 @@ def stream(_: Given) -> Section:
             Picture(
                 "stream",
                 lambda: _growth(marks, mistakes),
-                "Mistakes on the stream: ever fewer, though the examples never end.",
+                "Mistakes on the stream: they come ever more rarely.",
             ),
             Note(
                 "20 features; no example is closer than 0.02 to the hyperplane, so there will "
@@ -267,8 +268,8 @@ def learning_rate(_: Given) -> Section:
             ),
             Slip(
                 "From w = 0 the learning rate only rescales w: the mistakes are the same ones "
-                "and the hyperplane moves just as far. From another start it matters: the "
-                "smaller eta, the longer the start is remembered."
+                "and the hyperplane moves just as far. From another start it matters: with a "
+                "small eta the start is remembered for long."
             ),
         ),
         {"rates": rates, "from_zero": zero, "from_elsewhere": other},

@@ -10,11 +10,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.errors import ParameterError
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Part, Picture, Section, Slip, Table
 from rosenblatt.prove.oracle import GaussianPair
@@ -22,7 +22,7 @@ from rosenblatt.prove.separability import separability
 
 HEADING = "Comparing Perceptron and Bayesian Oracle"
 KEPT = ("last", "average", "pocket")
-SPREADS = ("deviation", "variance")
+SETS = 15  # training sets, seeds 0 to 14
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,6 @@ class Scenario:
 
     def pair(self, spread: str) -> GaussianPair:
         """The two classes, under either reading of the second parameter."""
-        if spread not in SPREADS:
-            raise ParameterError(f"spread must be one of {', '.join(SPREADS)}, got {spread!r}.")
         first, second = (s**2 if spread == "deviation" else s for s in self.spreads)
         eye = np.eye(2)
         return GaussianPair(np.zeros(2), first * eye, np.full(2, 10.0), second * eye, self.prior1)
@@ -89,24 +87,32 @@ FIVE = (
 def _shown(scenario: Scenario) -> Callable[[Given], Section]:
     def show(given: Given) -> Section:
         pair = scenario.pair(given.spread)
-        X, y = pair.sample(scenario.samples, seed=scenario.number)
-        verdict = separability(X, y).verdict
-        best = pair.best_linear()
-        errors = {"oracle": pair.bayes_error(), "best linear rule": best.error}
-        errors |= {f'perceptron, keep="{k}"': _true_error(pair, X, y, k) for k in KEPT}
-        table = [[who, error, error - errors["oracle"]] for who, error in errors.items()]
+        X, y = pair.sample(scenario.samples, seed=0)
+        verdict, best = separability(X, y).verdict, pair.best_linear()
+        exact = {"oracle": pair.bayes_error(), "best linear rule": best.error}
+        trained = {
+            f'perceptron, keep="{keep}"': _true_errors(pair, scenario.samples, keep)
+            for keep in KEPT
+        }
+        if scenario.number > 3:  # as many samples in all, half of each class
+            half = sum(scenario.samples) // 2
+            trained[f"the last, {half} + {half} samples"] = _true_errors(pair, (half, half), "last")
+        table = [[who, error, "", ""] for who, error in exact.items()]
+        table += [[who, median(e), min(e), max(e)] for who, e in trained.items()]
         parts: list[Part] = [
             Table.of(
-                ["rule", "true error", "more than the oracle"],
+                ["rule", "true error", "least", "most"],
                 table,
-                "Exact errors on the two distributions; nothing is sampled but the training set. "
+                "Exact errors on the two distributions; nothing is sampled but the training sets. "
+                f"Trained rules: the median, least and most of {SETS} training sets. "
                 f"Read as {given.spread}.",
             ),
-            Note(f"The {len(y)} training samples are {verdict}, proven."),
+            Note(f"The {len(y)} samples of the first set are {verdict}, proven."),
             Picture(
                 f"scenario-{scenario.number}",
                 lambda: _picture(scenario, given.spread),
-                "Densities, samples, the oracle's boundary and the perceptron's.",
+                "Rings at 1, 2 and 3 standard deviations, the first training set, the oracle's "
+                "boundary and the perceptron's.",
             ),
         ]
         if scenario.number == 3:
@@ -115,7 +121,12 @@ def _shown(scenario: Scenario) -> Callable[[Given], Section]:
             HEADING,
             scenario.said,
             tuple(parts),
-            {"verdict": verdict, "errors": errors, "spread": given.spread},
+            {
+                "verdict": verdict,
+                "errors": exact | {who: median(e) for who, e in trained.items()},
+                "least": {who: min(e) for who, e in trained.items()},
+                "spread": given.spread,
+            },
             f"scenario {scenario.number}",
         )
 
@@ -131,9 +142,13 @@ def _third(best: float) -> Slip:
     )
 
 
-def _true_error(pair: GaussianPair, X: Any, y: Any, keep: str) -> float:
-    clf = _trained(X, y, keep)
-    return pair.error_of(clf.coef_, clf.intercept_)
+def _true_errors(pair: GaussianPair, samples: tuple[int, int], keep: str) -> list[float]:
+    """Of perceptrons trained on SETS samples; the error itself is computed, not sampled."""
+    found = []
+    for seed in range(SETS):
+        clf = _trained(*pair.sample(samples, seed=seed), keep)
+        found.append(pair.error_of(clf.coef_, clf.intercept_))
+    return found
 
 
 def _trained(X: Any, y: Any, keep: str) -> Perceptron:
@@ -148,7 +163,7 @@ def _picture(scenario: Scenario, spread: str) -> Any:
     from rosenblatt.show.plots import OracleDisplay
 
     pair = scenario.pair(spread)
-    X, y = pair.sample(scenario.samples, seed=scenario.number)
+    X, y = pair.sample(scenario.samples, seed=0)
     return OracleDisplay.from_estimator(_trained(X, y, "last"), pair, X, y).figure_
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.chunks import frame_names
-from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.learn.trace import OneVsRestTrace, Record, Trace
 
 Array = npt.NDArray[Any]
@@ -82,6 +82,19 @@ def start_of(record: Record) -> tuple[Array, float] | None:
         return None
     w, b = record.setting.start
     return np.asarray(w, dtype=np.float64).ravel(), float(np.ravel(b)[0])
+
+
+def check_trained_on(record: Record, X: Array, signs: Array) -> None:
+    """These must be the rows of the run, with their labels, where the record knows them."""
+    problem = None if record.setting is None else record.setting.problem
+    if problem is None:  # a trace that was stored or copied has no rows
+        return
+    own = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
+    if not np.array_equal(own, X) or not np.array_equal(problem.y, signs):
+        raise DataError(
+            "X and y are not the rows and labels this run was made on, or were changed since, so "
+            "its updates are not theirs. Give those it was fitted on."
+        )
 
 
 def scores_of(estimator: Any, rows: Any) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.show.figures.canvas import Canvas
-from rosenblatt.show.figures.models import record_of, trace_of
+from rosenblatt.show.figures.models import check_trained_on, record_of, trace_of
 from rosenblatt.show.figures.plane import Array, Points, Window, check_two_features, hyperplane
 from rosenblatt.show.figures.weights import Path
 
@@ -151,6 +151,7 @@ class UpdateDisplay:
             raise ParameterError(
                 f"number must be between 1 and {len(record)}, the updates recorded, got {number!r}."
             )
+        check_trained_on(record, points.X, points.signs)
         made = record[number - 1]
         if made.row < 0 or made.row >= len(points.X):
             raise ParameterError(

@@ -20,6 +20,7 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.separability import separability
 from rosenblatt.show.figures.canvas import DASHES, Canvas, plain
+from rosenblatt.show.figures.models import check_trained_on, record_of, trace_of
 from rosenblatt.show.figures.plane import Array, Window
 from rosenblatt.show.figures.weights import Path
 
@@ -141,7 +142,10 @@ class VersionSpaceDisplay:
             offsets, so the way is then seen from above; without offset all is in the plane.
         reach, ax, **shown : as in `from_data`
         """
-        path = Path.of(estimator)
+        path, problem = Path.of(estimator), Problem.of(X, y)
+        dense = problem.X.toarray() if sp.issparse(problem.X) else problem.X
+        signs = 2 * problem.class_numbers() - 1
+        check_trained_on(record_of(trace_of(estimator)), dense, signs)
         if path.w.shape[1] == 1:
             return cls._of(X, y, 0.0, np.column_stack([path.w[:, 0], path.b]), reach).plot(
                 ax, **shown

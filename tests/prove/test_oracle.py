@@ -412,3 +412,10 @@ def test_bad_calls_say_what_to_do():
             versus_oracle(pair, 10, **bad)
     with pytest.raises(ValueError, match="read-only"):
         pair.mean0[0] = 5
+
+
+def test_a_comparison_needs_a_pair_and_rows_of_both_classes():
+    with pytest.raises(ParameterError, match="pair must be a GaussianPair, got int"):
+        versus_oracle(3, (20, 20))
+    with pytest.raises(ParameterError, match="at least 2 rows of each class"):
+        versus_oracle(GaussianPair(0.0, 1.0, 1.0, 1.0), (20, 0))

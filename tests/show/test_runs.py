@@ -336,3 +336,12 @@ def test_the_direct_rule_has_no_single_hyperplane():
     clf = run(PETALS, SPECIES, multiclass="direct", max_iter=2)
     with pytest.raises(NotSupportedError, match='multiclass="ovr"'):
         WeightsDisplay.from_estimator(clf)
+
+
+def test_pictures_of_updates_refuse_rows_of_another_run():
+    X, y = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
+    clf = Perceptron(shuffle=False, tol=None, fit_intercept=False, record="updates").fit(X, y)
+    for draw in (UpdateDisplay.from_estimator, VersionSpaceDisplay.from_estimator):
+        for rows, labels in ((X, -y), (X[::-1], y[::-1]), (X + 1, y)):
+            with pytest.raises(DataError, match="not the rows and labels this run was made on"):
+                draw(clf, rows, labels)

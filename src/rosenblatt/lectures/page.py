@@ -54,8 +54,11 @@ def write_page(lecture: Lecture, sections: Iterable[Section], folder: Path) -> P
     beside.mkdir(parents=True, exist_ok=True)
     done: list[Section] = []
     bodies: list[str] = []
+    sections = list(sections)
+    whole = len(sections) == len(lecture.sections)
     for section in sections:
-        bodies.append(_section(section, len(done), beside))
+        number = f"{len(done) + 1}. " if whole else ""  # as --section counts
+        bodies.append(_section(section, len(done), number, beside))
         done.append(section)
     page = folder / f"{lecture.name}.html"
     with replacing(page) as file:
@@ -80,8 +83,8 @@ def _document(lecture: Lecture, sections: list[Section], bodies: list[str]) -> s
     )
 
 
-def _section(section: Section, k: int, beside: Path) -> str:
-    head = f'<h2 id="{_anchor(k, section)}">{escape(section.title)}</h2>'
+def _section(section: Section, k: int, number: str, beside: Path) -> str:
+    head = f'<h2 id="{_anchor(k, section)}">{number}{escape(section.title)}</h2>'
     parts = "\n".join(_part(part, beside) for part in section.parts)
     return f'<section>{head}\n<p class="says">{escape(section.says)}</p>\n{parts}</section>'
 

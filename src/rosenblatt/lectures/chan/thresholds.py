@@ -130,9 +130,7 @@ def candidate(_: Given) -> Section:
     """Cross-entropy of a hard decision is 0 or infinite; max(-y h, 0) is not."""
     decided = [(1, 1), (1, 0), (0, 0), (0, 1)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = [
-            float(-np.log(h)) if y == 1 else float(-np.log(1 - np.float64(h))) for y, h in decided
-        ]
+        entropy = [0.0 - float(np.log(h if y == 1 else 1 - np.float64(h))) for y, h in decided]
     signed = [float(max(-(2 * y - 1) * (2 * h - 1), 0)) for y, h in decided]
     return Section(
         "How to Define Perceptron Loss Function",
@@ -219,7 +217,8 @@ def comparing(_: Given) -> Section:
                 "by more than rounding only where the loss is not convex.",
             ),
             Slip(
-                "J_soft(0) = 0 on every data set, and J_soft(c theta) = c J_soft(theta): theta = 0 "
+                "J_soft(0) = 0 on every data set, and J_soft(c theta) = c J_soft(theta) for "
+                "c >= 0: theta = 0 "
                 "is always a minimiser. It is the only one exactly when the classes overlap (and "
                 "the features are independent); where they separate there are many others. That "
                 "is the opposite of 'usually unique'."

@@ -193,9 +193,9 @@ def pseudocode(_: Given) -> Section:
             ),
             Slip(
                 "Converges, but how soon? The well known bound R^2 / gamma^2, here "
-                f"{from_zero:.0f}, is for a start at zero. From this random start, with the eta = "
-                f"{SLOW} in the manner of Figure 30.1, it is {from_there:.0f}; the run made {slow.n_updates_} "
-                "updates."
+                f"{from_zero:.0f}, is for a start at zero. From this random start, slowed as in "
+                f"Figure 30.1 (here eta = {SLOW}), it is {from_there:.0f}; that run made "
+                f"{slow.n_updates_} updates."
             ),
         ),
         {

@@ -52,6 +52,13 @@ def test_one_feature_shows_every_flower_and_both_borders():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["setosa", "versicolor", "virginica"]
 
 
+def test_two_features_show_both_species_and_a_line_between():
+    (figure,) = pictures(kinds.two_features).values()
+    (ax,) = figure.axes
+    assert [n for n in offsets(ax) if n][:2] == [50, 50]
+    assert ax.get_xlabel() == "petal length, cm"
+
+
 def test_rings_are_parted_by_the_lifted_rule_only():
     (figure,) = pictures(kinds.non_linear).values()
     assert titles(figure) == ["x1, x2", "with x1^2 + x2^2"]

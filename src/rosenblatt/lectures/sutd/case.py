@@ -240,8 +240,8 @@ def generalisation(given: Given) -> Section:
             Picture(
                 "generalisation",
                 lambda: intervals(judged, "share of errors"),
-                "The dashed line is the constant. Training errors fall as H grows; errors on "
-                "unseen rows need not.",
+                "The dashed line is the constant. A larger H can fit its rows more closely; "
+                "unseen rows need not follow.",
             ),
             Note(said),
         ),

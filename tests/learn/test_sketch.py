@@ -58,11 +58,15 @@ def test_the_same_bits_as_the_plain_loop(seed, n, d, kind, spread, schedule, eta
     runs = []
     for constants in (ALWAYS, OFF):
         state = State.at(np.zeros(d), [0], kind[1])
-        with gram(**NEVER), using(**constants):
-            trace, w, b = train(
-                problem(X, y, *kind, weight=weight), Update(rule=rule, eta0=eta),
-                Schedule(schedule, seed % 2**31), "average", Stop(max_iter=30, tol=1e-9), state,
-            )  # fmt: skip
+        try:
+            with gram(**NEVER), using(**constants):
+                trace, w, b = train(
+                    problem(X, y, *kind, weight=weight), Update(rule=rule, eta0=eta),
+                    Schedule(schedule, seed % 2**31), "average", Stop(max_iter=30, tol=1e-9), state,
+                )  # fmt: skip
+        except OverflowedError as e:  # float32 has no room for all of this: then both say so
+            runs.append([str(e), state.w.tobytes()])
+            continue
         parts = (w, b, state.w, state.b, trace.mistakes, trace.loss, trace.norms)
         runs.append([np.asarray(p).tobytes() for p in parts] + [state.visits, trace.stop_reason])
     assert runs[0] == runs[1]

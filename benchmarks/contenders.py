@@ -135,7 +135,7 @@ class Liblinear(Contender):
     default_only = True
 
     def start(self) -> None:
-        import liblinear.liblinearutil  # noqa: F401
+        import liblinear.liblinearutil  # noqa: F401  # before the clock runs
 
     def convert(self) -> None:
         from liblinear.liblinearutil import parameter, problem
@@ -196,7 +196,7 @@ class VowpalWabbit(Contender):
         Workspace(f"{command} --quiet").finish()
 
     def start(self) -> None:
-        import vowpalwabbit  # noqa: F401
+        import vowpalwabbit  # noqa: F401  # before the clock runs
 
     def convert(self) -> None:
         several = len(self.classes) > 2
@@ -233,7 +233,7 @@ class River(Contender):
 
     def start(self) -> None:
         import river.linear_model
-        import river.multiclass  # noqa: F401
+        import river.multiclass  # noqa: F401  # before the clock runs
 
     def convert(self) -> None:
         s = self.split

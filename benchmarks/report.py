@@ -152,7 +152,7 @@ def high_water_mb() -> float:
     """
     try:
         status = Path("/proc/self/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024 / 1e6  # type: ignore[index]
+        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024 / 1e6  # type: ignore[index]  # Linux always says it
     except OSError:
         import resource
 

@@ -124,11 +124,12 @@ def separable(
     with _explained():
         from rosenblatt.data.chunks import as_rows
         from rosenblatt.data.readers import read_csv
+        from rosenblatt.data.written import check_place
         from rosenblatt.prove.multiclass import separability_table
         from rosenblatt.prove.separability import separability
 
         if certificate is not None:
-            _check_free(certificate, file)
+            check_place(certificate, {"the data file": file})
         table = read_csv(file, target, header)
         if _many_classes(table.y, file, target):
             if certificate is not None:
@@ -147,16 +148,6 @@ def separable(
             certificate.write_text(found.to_json(), encoding="ascii")
         typer.echo(found.to_json() if as_json else found.explain())
         raise typer.Exit(0 if found.verdict == "separable" else 1)
-
-
-def _check_free(certificate: Path, file: Path) -> None:
-    """The certificate must not take the place of the data, and must have a place."""
-    if certificate.exists() and file.exists() and certificate.samefile(file):
-        raise ParameterError(f"{certificate} is the data file. Write the certificate elsewhere.")
-    if not certificate.absolute().parent.is_dir():
-        raise ParameterError(
-            f"there is no folder {certificate.parent} for the certificate. Make it first."
-        )
 
 
 @app.command()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.data.reading import Skipped
-from rosenblatt.data.written import replacing
+from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.rules import Update
@@ -138,7 +138,7 @@ def fit_file(
         raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
     if not 0 < eta0 < np.inf:
         raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
-    _check_place(out, {"the data file": file})
+    check_place(out, {"the data file": file})
     watcher = watcher or Nobody()
     source = read_chunks(file, progress=watcher.progress, **reading)
     training, source = train_file(
@@ -184,7 +184,7 @@ def predict_file(
     began, held, file = time.perf_counter(), load_model(model), Path(file)
     out = None if out is None else Path(out)
     if out is not None:
-        _check_place(out, {"the data file": file, "the model": Path(model)})
+        check_place(out, {"the data file": file, "the model": Path(model)})
     watcher = watcher or Nobody()
     source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
     watcher.begin(1)
@@ -194,17 +194,6 @@ def predict_file(
         with replacing(out) as labels:
             counts = _labelled(held, source, labels)
     return Predicted(file, out, *counts, source.skipped, time.perf_counter() - began)
-
-
-def _check_place(out: Path, taken: dict[str, Path]) -> None:
-    """Before hours of work: the result has a place, and does not take that of its sources."""
-    if out.is_dir():
-        raise DataError(f"{out} is a folder. Give the name of a file in it.")
-    if not out.parent.is_dir():
-        raise DataError(f"there is no folder {out.parent} for {out.name}. Make it first.")
-    for what, path in taken.items():
-        if out.exists() and path.exists() and out.samefile(path):
-            raise ParameterError(f"{out} is {what}. Write elsewhere: it would be lost.")
 
 
 def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int, int]:

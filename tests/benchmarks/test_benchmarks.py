@@ -11,6 +11,7 @@ if not (SCRIPTS / "report.py").exists():
     pytest.skip("the folder benchmarks is not beside the tests", allow_module_level=True)
 sys.path.append(str(SCRIPTS))  # scripts import each other by name, as they do when they are run
 
+# E402: they are found only now
 import datasets  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402

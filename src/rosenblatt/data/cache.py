@@ -83,7 +83,7 @@ class ChunkCache:
             self.memory_bytes += size
             return False
         if self._file is None:  # open as long as the cache lives
-            self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115  # as said
         places = tuple(map(self._put, columns))
         self._blocks.append(_Block(chunk.X.shape, _is_sparse(chunk.X), places))
         return len(self._blocks) == 1

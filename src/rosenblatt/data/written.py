@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ParameterError
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     name = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
         try:
-            file = open(name, "xb")  # noqa: SIM115
+            file = open(name, "xb")  # noqa: SIM115  # closed below, once it is there
         except OSError as e:
             raise DataError(
                 f"cannot write {path}: {e}. Give a place that can be written to."
@@ -50,3 +50,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def check_place(out: Path, taken: dict[str, Path]) -> None:
+    """Before hours of work: the result has a place, and does not take that of its sources."""
+    if out.is_dir():
+        raise DataError(f"{out} is a folder. Give the name of a file in it.")
+    if not out.parent.is_dir():
+        raise DataError(f"there is no folder {out.parent} for {out.name}. Make it first.")
+    for what, path in taken.items():
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ParameterError(f"{out} is {what}. Write elsewhere: it would be lost.")

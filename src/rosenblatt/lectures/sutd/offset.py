@@ -198,7 +198,7 @@ def converse(_: Given) -> Section:
         {
             "through the origin": without.verdict,
             "with an offset": cert.verdict,
-            "proof rows": list(without.proof.rows),  # type: ignore[attr-defined]
+            "proof rows": list(without.proof.rows),  # type: ignore[attr-defined]  # it overlaps
             "margin": best.lower,
             "plane": [*(float(v) for v in best.w), float(best.b)],
         },

@@ -119,7 +119,7 @@ class VersionSpaceDisplay:
         >>> import matplotlib.pyplot as plt
         >>> plt.close(shown.figure_)
         """
-        return cls._of(X, y, float(b), np.empty((0, 2)), reach).plot(ax, **shown)
+        return cls._of(Problem.of(X, y), float(b), np.empty((0, 2)), reach).plot(ax, **shown)
 
     @classmethod
     def from_estimator(
@@ -147,14 +147,13 @@ class VersionSpaceDisplay:
         signs = 2 * problem.class_numbers() - 1
         check_trained_on(record_of(trace_of(estimator)), dense, signs)
         if path.w.shape[1] == 1:
-            return cls._of(X, y, 0.0, np.column_stack([path.w[:, 0], path.b]), reach).plot(
+            return cls._of(problem, 0.0, np.column_stack([path.w[:, 0], path.b]), reach).plot(
                 ax, **shown
             )
-        return cls._of(X, y, float(path.b[-1]), path.w, reach).plot(ax, **shown)
+        return cls._of(problem, float(path.b[-1]), path.w, reach).plot(ax, **shown)
 
     @classmethod
-    def _of(cls, X: Any, y: Any, b: float, path: Array, reach: float | None) -> Self:
-        problem = Problem.of(X, y)
+    def _of(cls, problem: Problem, b: float, path: Array, reach: float | None) -> Self:
         if len(problem.classes) != 2:
             raise LabelError(
                 f"a version space is of two classes, got {len(problem.classes)}. Compare one with "

@@ -1,5 +1,7 @@
 """Kernels: the parts that can be tried alone."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,17 +10,18 @@ from numba import njit
 
 from rosenblatt.learn import kernels, reference
 from rosenblatt.learn.cycle import cancels
+from rosenblatt.learn.kernels import arrays, loop, margins
 from tests.strategies import TIES
 
 
 @njit
 def repeats(z, y, q, k, tie):  # kernels have no Python wrapper of their own
-    return kernels.repeats(z, y, q, k, tie)
+    return margins.repeats(z, y, q, k, tie)
 
 
 @njit
 def arrange(order):
-    kernels.arrange(order)
+    loop.arrange(order)
 
 
 @given(
@@ -50,8 +53,14 @@ def test_the_order_of_visits_is_the_reference_s(seed, n, kind):
         assert index.tolist() == next(passes)
 
 
+def test_what_is_cached_is_stamped_with_every_file_of_the_folder():
+    files = list(Path(kernels.__file__).parent.glob("*.py"))
+    for function in (kernels.passes, kernels.visit, kernels.draw):
+        assert len(function._cache._cache_file._source_stamp) == len(files)
+
+
 def test_without_a_place_for_a_cache_it_still_compiles(monkeypatch):
-    real, asked = kernels.njit, []
+    real, asked = arrays.njit, []
 
     def njit(**options):
         asked.append(options)
@@ -59,8 +68,8 @@ def test_without_a_place_for_a_cache_it_still_compiles(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return real(**options)
 
-    monkeypatch.setattr(kernels, "njit", njit)
-    twice = kernels.entry_point(lambda x: 2 * x)
+    monkeypatch.setattr(arrays, "njit", njit)
+    twice = arrays.entry_point(lambda x: 2 * x)
     assert twice(4) == 8
     assert len(asked) == 2
 

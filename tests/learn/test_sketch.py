@@ -13,6 +13,7 @@ from numba import njit
 from rosenblatt.errors import OverflowedError
 from rosenblatt.learn import kernels, sketch, training
 from rosenblatt.learn.keep import State
+from rosenblatt.learn.kernels import sketches
 from rosenblatt.learn.rules import Margin, Rosenblatt, Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
@@ -74,12 +75,12 @@ def test_the_same_bits_as_the_plain_loop(seed, n, d, kind, spread, schedule, eta
 
 @njit
 def rough(short, i, v):  # kernels have no Python wrapper of their own
-    return kernels.rough(short, i, v)
+    return sketches.rough(short, i, v)
 
 
 @njit
 def renew(w, b, made):
-    kernels.renew(w, b, made)
+    sketches.renew(w, b, made)
 
 
 @given(

@@ -7,6 +7,7 @@ if none is found, numba imports it when it begins to compile.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 
@@ -30,4 +31,17 @@ def quick_to_load(dispatcher: Any) -> Any:
             return load(signature, target_context)
 
     cache.load_overload = load_overload
+    return dispatcher
+
+
+def stamped(dispatcher: Any, folder: Path) -> Any:
+    """The same compiled function; what it has on disk is valid until a file of `folder` changes.
+
+    Numba looks at the file of the function alone, and does not see that one it calls was edited.
+    It changes nothing where numba's insides are not as they are in 0.68.
+    """
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        stats = [file.stat() for file in sorted(folder.glob("*.py"))]
+        cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)
     return dispatcher

@@ -1,10 +1,10 @@
 """Shortcuts: when to keep margins up to date instead of computing them.
 
-A shortcut changes no update, only what it costs to find it: the mathematics is beside
-`kernels.follow`. With M updates a pass, a pass costs about n d multiplications plainly and
-n M with the Gram matrix, which itself costs n n (d / BLAS + MEMORY) once. So it is made when
-few enough rows make mistakes and as much work was done as making it costs, and dropped when
-it stops paying.
+A shortcut changes no update, only what it costs to find it: the mathematics is beside `follow`
+in kernels/kept_margins.py. With M updates a pass, a pass costs about n d multiplications plainly
+and n M with the Gram matrix, which itself costs n n (d / BLAS + MEMORY) once. So it is made when
+few enough rows make mistakes and as much work was done as making it costs, and dropped when it
+stops paying.
 """
 
 from __future__ import annotations

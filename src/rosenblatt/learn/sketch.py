@@ -1,8 +1,8 @@
 """Sketch: dense rows rounded to 16 bits, and when to look at them instead of the rows.
 
-A sketch changes no update, only what it costs to find it: the mathematics is beside
-`kernels.sift`. Making one costs MAKING passes or so, so it is made when as many were made and
-more are to come. It pays where rows do not stay in the cache and few must be looked at
+A sketch changes no update, only what it costs to find it: the mathematics is beside `sift` in
+kernels/sketches.py. Making one costs MAKING passes or so, so it is made when as many were made
+and more are to come. It pays where rows do not stay in the cache and few must be looked at
 themselves: a row that is looked at costs more than before, as it is no longer read ahead.
 """
 

@@ -711,9 +711,9 @@ def test_a_missing_value_is_named_by_row_and_column():
 def test_the_training_loop_checks_what_it_is_given():
     from rosenblatt import Problem
     from rosenblatt.learn.keep import State
-    from rosenblatt.learn.rules import Update
     from rosenblatt.learn.schedule import Schedule
     from rosenblatt.learn.training import Stop, train
+    from rosenblatt.learn.update import Update
 
     two, three = Problem.of(X, Y), Problem.of(X, THREE)
 

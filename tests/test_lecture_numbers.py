@@ -12,9 +12,9 @@ from rosenblatt import Perceptron
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn import reference
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from tests.strategies import TIES, integer_rows, problem
 
 SUTD_X, SUTD_Y = [[1, 2], [-1, 2], [0, -1]], [1, -1, -1]

@@ -323,7 +323,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             standing.check_classes(classes)
             if standing.keep == "last":
                 standing.adopt(self.coef_, self.intercept_)
-            standing.admit(labels, options.direct)
+            standing.admit(labels, options)
             checked = checked.astype(standing.states[0].w.dtype, copy=False)
             problem = Problem.labelled(checked, labels, sample_weight, standing.classes)
         options.check_for(len(problem.classes))

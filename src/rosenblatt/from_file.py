@@ -17,8 +17,8 @@ from rosenblatt.data.reading import Skipped
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
+from rosenblatt.learn.update import Update
 from rosenblatt.model_file import LinearModel, load_model, save_model
 
 Array = npt.NDArray[Any]

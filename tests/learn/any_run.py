@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 from rosenblatt.learn import reference
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import Margin, Rosenblatt, Update
+from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from tests.learn.test_against_reference import PASSES, same
 from tests.strategies import TIES, integer_rows, problem
 

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from rosenblatt.learn import reference
 from rosenblatt.learn.keep import State, ballot
-from rosenblatt.learn.rules import Margin, Penalty, Rosenblatt, Update
+from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Penalty, Update
 from tests.strategies import TIES, integer_rows, problem
 
 KINDS = [("dense", np.float64), ("dense", np.float32), ("csr32", np.float64), ("csr64", np.float32)]

@@ -14,9 +14,10 @@ from rosenblatt.errors import OverflowedError
 from rosenblatt.learn import kernels, sketch, training
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.kernels import sketches
-from rosenblatt.learn.rules import Margin, Rosenblatt, Update
+from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from tests.learn.any_run import ANY_RUN, assert_as_the_reference
 from tests.learn.test_against_reference import PASSES
 from tests.learn.test_shortcuts import NEVER, close_calls

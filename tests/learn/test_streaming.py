@@ -13,8 +13,8 @@ from rosenblatt.data.cache import ChunkCache
 from rosenblatt.data.reading import Chunk
 from rosenblatt.errors import DataError, LabelError, OverflowedError
 from rosenblatt.learn import streaming
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.streaming import train_file, train_stream
+from rosenblatt.learn.update import Update
 
 
 def cut(X, y, weight, cuts, sparse):

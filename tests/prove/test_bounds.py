@@ -9,9 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.rules import Margin
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from rosenblatt.prove.bounds import (
     Start,
     freund_schapire,

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.options import Options
-from rosenblatt.learn.rules import Update
+from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 

@@ -24,7 +24,8 @@ class State:
     """Where a run stands: enough to go on as if it had never paused.
 
     w, b are the last weights; u, ub the lazy sums of the average, which after T visits is
-    (T w - u) / T; `votes` the hyperplanes so far and the visit at which each began.
+    (T w - u) / T; `votes` the hyperplanes so far and the visit at which each began; `spread` the
+    variances (offset first) of rules that keep them, which do not change sign with the classes.
     """
 
     w: Array
@@ -35,6 +36,7 @@ class State:
     updates: int = 0
     mistakes: int = 0
     votes: Votes | None = None
+    spread: Array = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def at(cls, w: Array, b: Array, dtype: Any) -> State:
@@ -42,19 +44,22 @@ class State:
 
     def copy(self) -> State:
         """A copy that can be trained without touching this one."""
-        arrays = {name: getattr(self, name).copy() for name in ("w", "b", "u", "ub")}
+        arrays = {name: getattr(self, name).copy() for name in ("w", "b", "u", "ub", "spread")}
         return replace(self, **arrays)
 
     def mirrored(self) -> State:
         """The same run with the two classes exchanged."""
         arrays = {name: -getattr(self, name) for name in ("w", "b", "u", "ub")}
         votes = self.votes and replace(self.votes, w=-self.votes.w, b=-self.votes.b)
-        return replace(self, **arrays, votes=votes)
+        return replace(self, **arrays, votes=votes, spread=self.spread.copy())
 
     def row(self, k: int) -> State:
         """Class k of the direct rule."""
         u, ub = (self.u[k], self.ub[k : k + 1]) if self.u.size else (self.u, self.ub)
-        return replace(self, w=self.w[k], b=self.b[k : k + 1], u=u, ub=ub, votes=None)
+        spread = self.spread[k] if self.spread.size else self.spread
+        return replace(
+            self, w=self.w[k], b=self.b[k : k + 1], u=u, ub=ub, votes=None, spread=spread
+        )
 
     def kept(self, keep: Keep) -> tuple[Array, Array]:
         """The weights that `keep` gives back, where they follow from the state alone."""

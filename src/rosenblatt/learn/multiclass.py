@@ -24,9 +24,12 @@ from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learn.keep import Ballot, Keep, State, ballot
 from rosenblatt.learn.options import Options
+from rosenblatt.learn.prepared import first_spread
+from rosenblatt.learn.rules import Adaptive
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.learn.training import HeldOut, Monitor, train
+from rosenblatt.learn.update import Update
 from rosenblatt.learn.weights import row_weights, start_weights
 
 Array = npt.NDArray[Any]
@@ -100,7 +103,7 @@ class Standing:
             own = slice(None) if state.w.ndim == 2 else slice(k, k + 1)
             state.b = np.array(intercept[own], dtype=state.b.dtype)
 
-    def admit(self, labels: Array, direct: bool) -> None:
+    def admit(self, labels: Array, options: Options) -> None:
         """Make room for the classes among `labels` that were not there before."""
         check_same_kind(labels, self.classes)
         if self.spare is None:
@@ -118,12 +121,12 @@ class Standing:
             return
         old = self.classes.tolist()
         counts = dict(zip(old, self.counts.tolist(), strict=True))
-        each = self._each(direct)
+        each = self._each(options.direct)
         rows = [each.get(label) for label in new.tolist()]
         if len(new) == 2:
             self.states = [rows[1] or self.spare.copy()]
-        elif direct:
-            self.states = [_stacked(rows, self.states[0])]
+        elif options.direct:
+            self.states = [_stacked(rows, self.states[0], options.update)]
         else:
             self.states = [row or self.spare.copy() for row in rows]
         self.classes = new
@@ -207,16 +210,20 @@ class Standing:
         return tuple(ballot(state) for state in self.states)
 
 
-def _stacked(rows: list[State | None], like: State) -> State:
+def _stacked(rows: list[State | None], like: State, update: Update) -> State:
     """One state with a row per class; a class without one starts at zero."""
     d = like.w.shape[-1]
     wide = State.at(np.zeros((len(rows), d)), np.zeros(len(rows)), like.w.dtype)
     wide.visits, wide.updates, wide.mistakes = like.visits, like.updates, like.mistakes
     if like.u.size:
         wide.u, wide.ub = np.zeros((len(rows), d)), np.zeros(len(rows))
+    if isinstance(update.rule, Adaptive):
+        wide.spread = first_spread(update.rule, wide.w.shape, update.fit_intercept)
     for k, row in enumerate(rows):
         if row is not None:
             wide.w[k], wide.b[k] = row.w, row.b[0]
+            if row.spread.size:
+                wide.spread[k] = row.spread
             if like.u.size:
                 wide.u[k], wide.ub[k] = row.u, row.ub[0]
     return wide

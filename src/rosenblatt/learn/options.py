@@ -11,9 +11,10 @@ import numpy as np
 
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.keep import Keep
-from rosenblatt.learn.rules import Penalty, Rosenblatt, Update, resolve
+from rosenblatt.learn.rules import ALMA, Rosenblatt, resolve
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import NO_LIMIT, Stop
+from rosenblatt.learn.update import Penalty, Update
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -154,6 +155,8 @@ class Options:
     def _check_together(self) -> None:
         update = self.update
         plain = isinstance(update.rule, Rosenblatt)
+        if not update.rule.has_rate:
+            self._check_own_steps()
         if update.penalty and self.keep in ("vote", "pocket"):
             raise NotSupportedError(
                 f"keep={self.keep!r} counts how long weights stay as they are, and a penalty moves "
@@ -169,11 +172,34 @@ class Options:
                 f"rule={update.rule!r}, penalty={update.penalty!r}. Use weighting='scale'."
             )
 
+    def _check_own_steps(self) -> None:
+        """Rules that find the size of each step themselves."""
+        update, name = self.update, self.update.rule.name
+        if update.penalty:
+            raise NotSupportedError(
+                f"rule={name!r} has no penalty: what keeps its weights small is in its own "
+                "parameters. Use penalty=None, or rule='perceptron' or 'margin'."
+            )
+        if update.mode != "online":
+            raise NotSupportedError(
+                f"rule={name!r} learns from one row at a time, got mode={update.mode!r}. Use "
+                "mode='online', or rule='perceptron' or 'margin'."
+            )
+        if update.eta0 != 1.0:
+            raise NotSupportedError(
+                f"rule={name!r} finds the size of its steps itself, got eta0={update.eta0!r}. "
+                f"Leave eta0 out; it has the parameters {sorted(update.rule.get_params())}."
+            )
+
     def check_for(self, n_classes: int) -> None:
         """What the direct multiclass rule cannot be combined with."""
         update = self.update
         if not self.direct or n_classes <= 2:
             return
+        if isinstance(update.rule, ALMA):
+            raise NotSupportedError(
+                "rule='alma' is defined for two classes. Use multiclass='ovr', or another rule."
+            )
         if update.tie in ("positive", "half"):
             raise NotSupportedError(
                 f"tie={update.tie!r} is defined for two classes; the direct multiclass rule takes "

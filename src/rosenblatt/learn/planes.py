@@ -17,8 +17,9 @@ from rosenblatt.data.reading import Chunk
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import Keep, State
-from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.rules import Margin
 from rosenblatt.learn.trace import StopReason
+from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 NO_WEIGHTS = np.empty(0)

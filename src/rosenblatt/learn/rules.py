@@ -6,18 +6,15 @@ grow one parameter per rule. `resolve` accepts the object or its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, get_args
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from statistics import NormalDist
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rosenblatt.errors import ParameterError
-
-Tie = Literal["mistake", "positive", "correct", "half"]
-Mode = Literal["online", "batch", "batch-mean"]
-Weighting = Literal["scale", "repeat"]
-Eta = float | Callable[[int], float] | Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,7 @@ class Rule:
     """What every rule has: a name, and parameters that a grid search can reach."""
 
     name: ClassVar[str]
+    has_rate: ClassVar[bool] = True  # whether the learning rate eta0 means something
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, as scikit-learn asks for them (`rule__tau`)."""
@@ -71,14 +69,197 @@ class Margin(Rule):
     name: ClassVar[str] = "margin"
 
     def __post_init__(self) -> None:
-        number = isinstance(self.tau, (int, float, np.number)) and not isinstance(self.tau, bool)
-        if not (number and 0 <= self.tau < np.inf):
+        _check(self, "tau", lambda v: 0 <= v < np.inf, "a number >= 0", "the margin asked for")
+
+
+@dataclass(frozen=True)
+class Adaptive(Rule):
+    """A rule whose step follows from the margin z = y (w.x + b) and the variance v = x'Sx.
+
+    All do w += step y S x and S -= beta Sx (Sx)'; they differ in step and beta. An offset counts as
+    a feature that is always 1. They have no learning rate.
+    """
+
+    has_rate: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class PA(Adaptive):
+    """Passive-aggressive: the nearest weights that give the row a margin of 1.
+
+    l = max(0, 1 - z), w += (l / ||x||^2) y x, after which y w.x = 1. Where some u gives every row
+    a margin of 1, the sum of l^2 is at most R^2 ||u||^2. [Crammer et al. 2006]
+    """
+
+    name: ClassVar[str] = "pa"
+
+
+@dataclass(frozen=True)
+class PA1(Adaptive):
+    """Passive-aggressive for noisy rows: no step is larger than C.
+
+    w += min(C, l / ||x||^2) y x. Mistakes are at most max(R^2, 1/C) (||u||^2 + 2 C sum l(u)),
+    whatever u. A weight of a row multiplies C. [PA-I, Crammer et al. 2006]
+
+    Examples
+    --------
+    >>> PA1(C=0.1)
+    PA1(C=0.1)
+    """
+
+    C: float = 1.0
+    name: ClassVar[str] = "pa1"
+
+    def __post_init__(self) -> None:
+        _check(self, "C", _positive, "a number > 0", "the largest step")
+
+
+@dataclass(frozen=True)
+class PA2(Adaptive):
+    """Passive-aggressive for noisy rows: steps are shortened.
+
+    w += l / (||x||^2 + 1/(2C)) y x. A weight of a row multiplies C. [PA-II, Crammer et al. 2006]
+    """
+
+    C: float = 1.0
+    name: ClassVar[str] = "pa2"
+
+    def __post_init__(self) -> None:
+        _check(self, "C", _positive, "a number > 0", "how much an unmet margin costs")
+
+
+@dataclass(frozen=True)
+class SecondOrder(Adaptive):
+    """A rule that learns how sure it is of each weight: S, at first the identity.
+
+    covariance : "full" keeps all of S, at a cost of d^2 an update. "diagonal" keeps of every
+        update of S its diagonal; d numbers.
+    """
+
+    covariance: str = field(default="diagonal", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.covariance not in ("diagonal", "full"):
             raise ParameterError(
-                f"tau must be a number >= 0, got {self.tau!r}. It is the margin asked for."
+                f"covariance must be 'diagonal' or 'full', got {self.covariance!r}."
             )
 
 
-RULES: dict[str, type[Rule]] = {r.name: r for r in (Rosenblatt, Margin)}
+@dataclass(frozen=True)
+class AROW(SecondOrder):
+    """Adaptive regularisation of weights: sure weights move little, unsure ones much.
+
+    If z < 1: beta = 1 / (v + r), w += (1 - z) beta y S x, S -= beta Sx (Sx)'. The variance of no
+    direction ever grows. The bound on mistakes needs no separability. A weight of a row divides
+    r. [Crammer, Kulesza, Dredze 2009]
+
+    Examples
+    --------
+    >>> AROW(r=0.1)
+    AROW(covariance='diagonal', r=0.1)
+    """
+
+    r: float = 1.0
+    name: ClassVar[str] = "arow"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self, "r", _positive, "a number > 0", "how noisy a label is")
+
+
+@dataclass(frozen=True)
+class SCW(SecondOrder):
+    """Soft confidence-weighted: y w.x is right with probability eta, as far as C allows.
+
+    If phi sqrt(v) > z, with phi the eta-quantile of the normal distribution, the nearest Gaussian
+    over weights that has z >= phi sqrt(v), the step never larger than C. A weight of a row
+    multiplies C. [SCW-I, Wang, Zhao, Hoi 2012]
+    """
+
+    C: float = 1.0
+    eta: float = 0.9
+    name: ClassVar[str] = "scw"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self, "C", _positive, "a number > 0", "the largest step")
+        _check(self, "eta", lambda v: 0.5 < v < 1, "between 0.5 and 1", "the confidence")
+
+    @property
+    def phi(self) -> float:
+        """The quantile of the normal distribution for eta."""
+        return NormalDist().inv_cdf(float(self.eta))
+
+
+@dataclass(frozen=True)
+class SOP(SecondOrder):
+    """The second-order perceptron: the perceptron in the metric of the rows it erred on.
+
+    At a mistake w += y x and S = (a I + sum of x x' over mistakes)^-1, the hyperplane being S w.
+    Mistakes only, as the theorem has it. As a step of the hyperplane itself: S is I / a at first,
+    beta = 1 / (v + 1) and S w += (1 - z) beta y S x. A weight of a row multiplies its x x'.
+    [Cesa-Bianchi, Conconi, Gentile 2005]
+    """
+
+    a: float = 1.0
+    name: ClassVar[str] = "sop"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check(self, "a", _positive, "a number > 0", "the first diagonal")
+
+
+@dataclass(frozen=True)
+class ALMA(Rule):
+    """An approximate large margin: steps and the margin asked for shrink with their number k.
+
+    Rows are scaled to length 1 in the p-norm and w stays in the unit ball of the dual norm
+    1/p + 1/q = 1. While y w.x <= (1 - alpha) B sqrt(p - 1) / sqrt(k): a step C / sqrt((p - 1) k)
+    along y x, in the link of the p-norm (for p = 2, w += C / sqrt(k) y x), then back into the ball.
+    With B = sqrt(8) / alpha and C = sqrt(2), the defaults, rows with margin gamma are separated
+    with (1 - alpha) gamma after O((p - 1) / (alpha gamma)^2) steps. [Gentile 2001]
+    """
+
+    alpha: float = 0.9
+    p: float = 2.0
+    B: float | None = None
+    C: float | None = None
+    has_rate: ClassVar[bool] = False
+    name: ClassVar[str] = "alma"
+
+    def __post_init__(self) -> None:
+        _check(self, "alpha", lambda v: 0 < v <= 1, "above 0, at most 1", "the margin given away")
+        _check(self, "p", lambda v: 2 <= v < np.inf, "a number >= 2", "the norm of the rows")
+        for name in ("B", "C"):
+            if getattr(self, name) is not None:
+                _check(self, name, _positive, "a number > 0 or None", "the theorem's constant")
+
+    @property
+    def bar(self) -> float:
+        """(1 - alpha) B"""
+        B = math.sqrt(8) / self.alpha if self.B is None else float(self.B)
+        return (1.0 - self.alpha) * B
+
+    @property
+    def step(self) -> float:
+        """C"""
+        return math.sqrt(2) if self.C is None else float(self.C)
+
+
+def _positive(v: float) -> bool:
+    return 0 < v < np.inf
+
+
+def _check(rule: Rule, name: str, inside: Callable[[Any], bool], words: str, what: str) -> None:
+    value = getattr(rule, name)
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (number and inside(value)):
+        raise ParameterError(f"{name} must be {words}, got {value!r}. It is {what}.")
+
+
+RULES: dict[str, type[Rule]] = {
+    r.name: r for r in (Rosenblatt, Margin, PA, PA1, PA2, AROW, SCW, SOP, ALMA)
+}
 
 
 def resolve(rule: str | Rule) -> Rule:
@@ -95,77 +276,3 @@ def resolve(rule: str | Rule) -> Rule:
         f"rule must be one of {sorted(RULES)} or a rule object such as Margin(tau=1.0), "
         f"got {rule!r}."
     )
-
-
-def _called(eta0: Callable[[int], float], k: int) -> float:
-    try:
-        return eta0(k)
-    except Exception as e:
-        raise ParameterError(
-            f"eta0, called with the pass number {k}, raised {type(e).__name__}: {e}. It must take "
-            "one number and give one > 0."
-        ) from e
-
-
-@dataclass(frozen=True)
-class Penalty:
-    """alpha ((1 - l1_ratio) ||w||^2 / 2 + l1_ratio |w|_1); the offset is never penalised."""
-
-    alpha: float
-    l1_ratio: float
-
-
-@dataclass(frozen=True)
-class Update:
-    """What one visit does: everything about a step that does not depend on the row."""
-
-    rule: Rule = Rosenblatt()
-    tie: Tie = "mistake"
-    eta0: Eta = 1.0
-    mode: Mode = "online"
-    weighting: Weighting = "scale"
-    penalty: Penalty | None = None
-    fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("tie", self.tie, get_args(Tie)),
-            ("mode", self.mode, get_args(Mode)),
-            ("weighting", self.weighting, get_args(Weighting)),
-        ):
-            if value not in choices:
-                raise ParameterError(f"{name} must be one of {choices}, got {value!r}.")
-
-    @property
-    def tau(self) -> float:
-        """The margin up to which rows move the weights."""
-        return float(self.rule.tau) if isinstance(self.rule, Margin) else 0.0
-
-    @property
-    def only_mistakes_move(self) -> bool:
-        """Whether a pass that moves nothing leaves the weights as they are for good."""
-        return self.penalty is None
-
-    def etas(self, first: int, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The learning rates alpha_k of passes first, ..., first + count - 1 (from 1).
-
-        A sequence that has run out keeps its last value.
-
-        >>> Update(eta0=lambda k: 1 / k, mode="batch").etas(1, 3)
-        array([1.        , 0.5       , 0.33333333])
-        """
-        if callable(self.eta0):
-            values = [_called(self.eta0, k) for k in range(first, first + count)]
-        elif isinstance(self.eta0, (int, float, np.number)):
-            values = [float(self.eta0)]
-        else:
-            given = [float(v) for v in self.eta0]
-            values = [given[min(k, len(given)) - 1] for k in range(first, first + count)]
-        for k, v in enumerate(values, start=first):
-            if not (isinstance(v, (int, float, np.number)) and 0 < v < np.inf):
-                raise ParameterError(f"eta0 must be > 0 and finite, got {v!r} for pass {k}.")
-        return np.array(values, dtype=np.float64)
-
-    @property
-    def constant_eta(self) -> bool:
-        return isinstance(self.eta0, (int, float, np.number))

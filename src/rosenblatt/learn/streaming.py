@@ -24,8 +24,8 @@ from rosenblatt.data.reading import Chunk, Progress, ReadAgain
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.planes import Planes
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.trace import StopReason
+from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 MOST_CLASSES = 1000  # each has weights of its own

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
     from rosenblatt.data.problem import Problem
-    from rosenblatt.learn.rules import Update
+    from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 

@@ -25,11 +25,12 @@ from rosenblatt.learn.keep import (
     keeper_for,
     logged,
 )
-from rosenblatt.learn.rules import Margin, Update
+from rosenblatt.learn.prepared import Prepared
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.shortcuts import NO_GRAM, Choice
 from rosenblatt.learn.sketch import Sketching, no_sketch
 from rosenblatt.learn.trace import Cycle, Record, Setting, StopReason, Trace
+from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 NO_LIMIT = np.iinfo(np.int64).max
@@ -180,14 +181,14 @@ class _Run:
         self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
         self.schedule = schedule if update.mode == "online" else Schedule()
         self.tapes: list[kernels.Tape] = []
-        self.owing: tuple[Array, ...] | None = None  # what an L1 penalty remembers
+        self.prepared = Prepared(update, problem, state)
         self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
         self.run = self._arrays(held_out)
         self.compile_seconds = self._compile()
 
     def _compile(self) -> float:
         """Compile, or load from the cache, apart from the passes; once for each kind of data."""
-        rule = self._rule(1)
+        rule = self.prepared.rule(1, 1)
         kind = self._kind(rule, self.run.gram is not NO_GRAM)
         if kind in COMPILED:
             return 0.0
@@ -219,11 +220,11 @@ class _Run:
         watch = (
             stop.cycle
             and self.schedule.fixed
-            and self.update.penalty is None
+            and self.update.moves_by_rows
             and self.update.constant_eta
         )
         flat = state.w.reshape(-1)
-        single = self.update.mode == "online" and self.update.penalty is None and not self.direct
+        single = self.update.mode == "online" and self.update.moves_by_rows and not self.direct
         bare = self.keep in ("last", "average") and not self.wants_record
         possible = single and bare and not repeated
         self.choice = Choice(problem, y, self.update.fit_intercept, possible)
@@ -282,34 +283,10 @@ class _Run:
         whole = np.zeros(n, dtype=np.int64)
         return kernels.Tape(whole, whole.copy(), np.zeros(n), np.zeros(n))
 
-    def _rule(self, n: int) -> Any:
-        u = self.update
-        common = (u.tau, kernels.TIES[u.tie], isinstance(u.rule, Margin), u.fit_intercept)
-        if u.mode != "online":
-            return kernels.Batch(u.etas(self.n_passes + 1, n), *common, u.mode == "batch-mean")
-        eta = float(u.etas(1, 1)[0])
-        repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
-        if u.penalty is not None:
-            alpha, ratio = u.penalty.alpha, u.penalty.l1_ratio
-            decay, shrink = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha), ratio * eta * alpha
-            if self.owing is None:
-                d, n = self.state.w.size, self.problem.n_rows + 1
-                lazy = shrink > 0 and sp.issparse(self.problem.X)
-                d_lazy, n_lazy = (d, n) if lazy else (0, 0)
-                sums = (np.zeros(n_lazy) for _ in range(3))
-                self.owing = (
-                    np.zeros(d),
-                    np.array([0.0, np.nan, np.nan]),
-                    np.zeros(d_lazy, dtype=np.int64),
-                    *sums,
-                )
-            return kernels.Penalised(eta, *common, decay, shrink, alpha, ratio, *self.owing)
-        return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
-
     def advance(self, n: int | None) -> int:
         """One call into the compiled loop, of n passes or of about SECONDS_PER_CALL."""
         n = min(n or self.per_call, self.stop.max_iter - self.n_passes)
-        tape, rule = self._tape(n), self._rule(n)
+        tape, rule = self._tape(n), self.prepared.rule(self.n_passes + 1, n)
         began = time.perf_counter()
         done, code = kernels.passes(self.run._replace(tape=tape), rule, n)
         elapsed = time.perf_counter() - began
@@ -433,7 +410,7 @@ class _Run:
             sketch=no_sketch(),
             tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
         )
-        kernels.passes(run, self._rule(length), length)
+        kernels.passes(run, self.prepared.rule(self.n_passes + 1, length), length)
         tally = run.tally.reshape(problem.n_rows, -1)
         rows = np.flatnonzero(tally.any(axis=1))
         counts = tally[rows] if self.direct else tally[rows, 0]

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.rules import Rosenblatt, Update
+from rosenblatt.learn.rules import Rosenblatt
 from rosenblatt.learn.schedule import generator
+from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 

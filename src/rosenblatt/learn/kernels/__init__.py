@@ -3,8 +3,8 @@
 One body per algorithm serves dense and CSR data alike. A row is reached through
 `dot`, `add` and `square`, which numba resolves at compile time from the type of
 `rows` (:class:`Dense` or :class:`Sparse`); which algorithm runs is resolved from the
-type of `rule` (:class:`Online`, :class:`Penalised`, :class:`Batch`, :class:`Direct`):
-each is an overload of `one_pass` in a file of its own.
+type of `rule` (:class:`Online`, :class:`Penalised`, :class:`Batch`, :class:`Direct`,
+:class:`Adaptive`, :class:`Alma`): each is an overload of `one_pass` in a file of its own.
 
 The order of additions inside a dot product is left to the compiler (`reassoc`), so
 scores carry rounding errors unless the sums are exact; no flag assumes finite values.
@@ -14,7 +14,8 @@ Numba's disk cache looks at one file, so what is cached is stamped with all file
 folder (`entry_point`); a kernel calls only kernels of this folder.
 """
 
-from rosenblatt.learn.kernels import batch, direct, online, penalised  # overloads of one_pass
+# each of these is an overload of one_pass
+from rosenblatt.learn.kernels import adaptive, alma, batch, direct, online, penalised
 from rosenblatt.learn.kernels.arrays import *
 from rosenblatt.learn.kernels.kept_margins import LARGEST as LARGEST
 from rosenblatt.learn.kernels.loop import passes as passes

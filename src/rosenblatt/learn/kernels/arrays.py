@@ -24,6 +24,8 @@ IN_ORDER, SHUFFLED, SAMPLED = 0, 1, 2
 AVERAGE, POCKET = 1, 2
 # Why `passes` came back.
 RUNNING, SEPARATED, CYCLE, NO_IMPROVEMENT, FULL, OVERFLOW = 0, 1, 2, 3, 4, 5
+# The rules of `Adaptive`.
+PA, PA1, PA2, AROW, SCW, SOP = 0, 1, 2, 3, 4, 5
 # Slots of Keeper.stats.
 VISITS, RUN, BEST_RUN, BEST_ERRORS, CHECKED, HOLDS, PASS, BEST_PASS = 0, 1, 2, 3, 4, 5, 6, 7
 # How many visits ahead to fetch rows, and how many cache lines of one at most.
@@ -255,6 +257,49 @@ class Direct(NamedTuple):
     repeat: bool
 
 
+class Adaptive(NamedTuple):
+    """w += step y S x, S -= beta Sx (Sx)': see adaptive.py. Two classes.
+
+    kind: which rule; c: its C, r or a; phi: of SCW. spread: S, its diagonal or all of it, the
+    offset first (a variance of 0: there is no offset); work: room for S x.
+    """
+
+    kind: int
+    c: float
+    phi: float
+    tie: int
+    intercept: bool
+    spread: Any
+    work: Any
+
+
+class DirectAdaptive(NamedTuple):
+    """The same for all classes at once; one S and one S x for each class."""
+
+    kind: int
+    c: float
+    phi: float
+    tie: int
+    intercept: bool
+    spread: Any
+    work: Any
+
+
+class Alma(NamedTuple):
+    """Steps and the margin asked for shrink: see alma.py.
+
+    theta: the weights before the link, that of the offset last.
+    """
+
+    bar: float
+    step: float
+    p: float
+    tie: int
+    intercept: bool
+    theta: Any
+    state: Any
+
+
 def compiled(**options):
     """A function that only other kernels call: no Python wrapper to compile."""
     options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
@@ -272,6 +317,12 @@ def entry_point(function):
 
 def is_a(numba_type, named_tuple):
     return getattr(numba_type, "instance_class", None) is named_tuple
+
+
+def is_direct(run):
+    """Whether there is one row of weights for each class."""
+    model = run.types[run.fields.index("model")]
+    return model.types[model.fields.index("w")].ndim == 2
 
 
 def keeps_margins(run):

@@ -19,9 +19,8 @@ from rosenblatt.learn.kernels.arrays import (
     RUN,
     UPDATES,
     VISITS,
-    Direct,
     compiled,
-    is_a,
+    is_direct,
     keeps_margins,
 )
 from rosenblatt.learn.kernels.rows import add, dot, widen
@@ -102,7 +101,7 @@ def errors(run, rule, limit):
 
 @overload(errors, jit_options=BORROWED)
 def _errors(run, rule, limit):
-    if is_a(rule, Direct):
+    if is_direct(run):
 
         def direct(run, rule, limit):
             y, weight = run.target.y, run.target.weight

@@ -22,7 +22,10 @@ from rosenblatt.learn.kernels.arrays import (
     STALLED,
     UPDATES,
     UPDATES_AT_SAVE,
+    Adaptive,
+    Alma,
     Direct,
+    DirectAdaptive,
     compiled,
     entry_point,
     is_a,
@@ -68,6 +71,8 @@ def nothing_left(run, rule):
 
 @overload(nothing_left, jit_options=BORROWED)
 def _nothing_left(run, rule):
+    if is_a(rule, Adaptive) or is_a(rule, DirectAdaptive) or is_a(rule, Alma):
+        return None  # they have their own
     if is_a(rule, Direct):
 
         def direct(run, rule):

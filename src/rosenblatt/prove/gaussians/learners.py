@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.keep import Ballot, Keep, State, ballot
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule, seeds_and_split
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from rosenblatt.prove.gaussians.voting import chance_of_one
 
 if TYPE_CHECKING:

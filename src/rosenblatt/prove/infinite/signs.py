@@ -22,9 +22,9 @@ import scipy.sparse as sp
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import RosenblattError
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Combination

@@ -11,9 +11,9 @@ from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import Update
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.update import Update
 from rosenblatt.prove.search.cone import Array, Cone
 from rosenblatt.prove.search.limits import Limits
 

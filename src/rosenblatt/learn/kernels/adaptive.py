@@ -1,0 +1,368 @@
+"""Adaptive: steps that follow from the margin and the variance of a row.
+
+Passive-aggressive rules, AROW, SCW and the second-order perceptron are one loop: with
+z = y (w.x + b) and v = x'Sx (the offset counts as a feature that is always 1),
+
+    w += step y S x,    S -= beta Sx (Sx)',
+
+and the rules differ in `moves`, `steps` and the loss. S is kept whole (2-d) or as its diagonal
+(1-d), which is that of the whole update; for the passive-aggressive rules it stays the identity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from rosenblatt.learn.kernels.arrays import (
+    AROW,
+    AVERAGE,
+    BORROWED,
+    CONTRACT,
+    FAST,
+    FULL,
+    OVERFLOW,
+    PA,
+    PA1,
+    PA2,
+    POCKET,
+    RUN,
+    RUNNING,
+    SCW,
+    SOP,
+    UPDATES,
+    VISITS,
+    Adaptive,
+    DirectAdaptive,
+    compiled,
+    is_a,
+)
+from rosenblatt.learn.kernels.keeping import end_run, new_weights, note
+from rosenblatt.learn.kernels.loop import nothing_left, one_pass
+from rosenblatt.learn.kernels.margins import margin, mistake, rival, scan
+from rosenblatt.learn.kernels.rows import entries, entry
+
+# ------------------------------------------------------------------- what a rule asks
+
+
+@compiled()
+def asked(rule, v):
+    """The margin that a row of variance v must have, or reach, for nothing to happen."""
+    if rule.kind == SCW:
+        return rule.phi * np.sqrt(v)
+    return 0.0 if rule.kind == SOP else 1.0
+
+
+@compiled()
+def moves(rule, z, v, y):
+    """Whether a row moves the weights."""
+    if rule.kind == SOP:
+        return mistake(z, y, rule.tie) > 0.0
+    # a row that nothing can move is never right with z <= 0
+    return z < asked(rule, v) or (z <= 0.0 and v == 0.0)
+
+
+@compiled()
+def steps(rule, z, v, k):
+    """(step, beta) for a row of weight k > 0."""
+    if v == 0.0:
+        return 0.0, 0.0
+    if rule.kind == PA:
+        return (1.0 - z) / v, 0.0
+    if rule.kind == PA1:
+        return min(rule.c * k, (1.0 - z) / v), 0.0
+    if rule.kind == PA2:
+        return (1.0 - z) / (v + 0.5 / (rule.c * k)), 0.0
+    if rule.kind == AROW:
+        beta = 1.0 / (v + rule.c / k)
+        return (1.0 - z) * beta, beta
+    if rule.kind == SOP:
+        beta = 1.0 / (v + 1.0 / k)
+        return (1.0 - z) * beta, beta
+    # SCW: the smallest step after which z >= phi sqrt(v), with the variance it leaves
+    phi2 = rule.phi * rule.phi
+    root = np.sqrt(z * z * phi2 * phi2 / 4.0 + v * phi2 * (1.0 + phi2))
+    step = (root - z * (1.0 + phi2 / 2.0)) / (v * (1.0 + phi2))
+    step = min(max(step, 0.0), rule.c * k)
+    gone = step * v * rule.phi
+    left = (np.sqrt(gone * gone + 4.0 * v) - gone) / 2.0  # the deviation afterwards
+    return step, step * rule.phi / (left + gone)
+
+
+# ----------------------------------------------------------------- what S does to a row
+
+
+def variance(rows, i, spread, work):
+    """x'Sx. With all of S, also S x, into `work`."""
+
+
+@overload(variance, jit_options={"fastmath": FAST} | BORROWED)
+def _variance(rows, i, spread, work):
+    if spread.ndim == 1:
+
+        def diagonal(rows, i, spread, work):
+            v = spread[0]
+            first, last = entries(rows, i, spread.size - 1)
+            for k in range(first, last):
+                j, x = entry(rows, i, k)
+                v += spread[j + 1] * x * x
+            return v
+
+        return diagonal
+
+    def full(rows, i, spread, work):
+        d = spread.shape[0]
+        for m in range(d):
+            work[m] = spread[0, m]
+        first, last = entries(rows, i, d - 1)
+        for k in range(first, last):
+            j, x = entry(rows, i, k)
+            if x != 0.0:
+                for m in range(d):
+                    work[m] += x * spread[j + 1, m]
+        v = work[0]
+        for k in range(first, last):
+            j, x = entry(rows, i, k)
+            v += x * work[j + 1]
+        return max(v, 0.0)
+
+    return full
+
+
+def stretch(rows, i, c, spread, work, w):
+    """w += c S x, without the offset."""
+
+
+@overload(stretch, jit_options={"fastmath": CONTRACT} | BORROWED)
+def _stretch(rows, i, c, spread, work, w):
+    if spread.ndim == 1:
+
+        def diagonal(rows, i, c, spread, work, w):
+            first, last = entries(rows, i, w.size)
+            for k in range(first, last):
+                j, x = entry(rows, i, k)
+                w[j] = np.float64(w[j]) + c * (spread[j + 1] * x)
+
+        return diagonal
+
+    def full(rows, i, c, spread, work, w):
+        for j in range(w.size):
+            w[j] = np.float64(w[j]) + c * work[j + 1]
+
+    return full
+
+
+def offset(spread, work):
+    """The first entry of S x."""
+
+
+@overload(offset, jit_options=BORROWED)
+def _offset(spread, work):
+    if spread.ndim == 1:
+        return lambda spread, work: spread[0]
+    return lambda spread, work: work[0]
+
+
+def shrink(rows, i, beta, spread, work):
+    """S -= beta Sx (Sx)'; no variance grows, and none falls below 0."""
+
+
+@overload(shrink, jit_options=BORROWED)
+def _shrink(rows, i, beta, spread, work):
+    if spread.ndim == 1:
+
+        def diagonal(rows, i, beta, spread, work):
+            first, last = entries(rows, i, spread.size - 1)
+            for k in range(first, last):
+                j, x = entry(rows, i, k)
+                s = spread[j + 1]
+                spread[j + 1] = max(s - beta * ((s * x) * (s * x)), 0.0)
+            s = spread[0]
+            spread[0] = max(s - beta * (s * s), 0.0)
+
+        return diagonal
+
+    def full(rows, i, beta, spread, work):
+        for a in range(spread.shape[0]):
+            if work[a] != 0.0:
+                for m in range(spread.shape[0]):
+                    spread[a, m] -= (work[a] * work[m]) * beta  # symmetric to the bit
+
+    return full
+
+
+def refreshed(rows, i, spread, w, wide):
+    """The weights changed: copy what did into `wide`, where that is not w itself."""
+
+
+@overload(refreshed, jit_options=BORROWED)
+def _refreshed(rows, i, spread, w, wide):
+    if w.dtype == wide.dtype:
+        return lambda rows, i, spread, w, wide: None
+
+    def diagonal(rows, i, spread, w, wide):
+        first, last = entries(rows, i, w.size)
+        for k in range(first, last):
+            j, _ = entry(rows, i, k)
+            wide[j] = w[j]
+
+    def full(rows, i, spread, w, wide):
+        for j in range(w.size):
+            wide[j] = w[j]
+
+    return diagonal if spread.ndim == 1 else full
+
+
+# -------------------------------------------------------------------------- two classes
+
+
+@overload(one_pass, jit_options=BORROWED)
+def _adaptive(run, rule, p):
+    if not is_a(rule, Adaptive):
+        return None
+
+    def adaptive(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, wide, index = run.model.w, run.model.b, run.model.wide, run.order.index
+        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
+        u, ub, logged = run.keeper.u, run.keeper.ub, run.log.index.size > 0
+        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
+        spread, work = rule.spread, rule.work
+        bar = np.inf if rule.kind == SCW else asked(rule, 0.0)
+        t = 0
+        while True:
+            start = t
+            t, z = scan(rows, y, wide, b[0], index, t, bar)
+            stats[VISITS] += t - start
+            stats[RUN] += t - start
+            if t == y.size:
+                return RUNNING
+            i = index[t] if index.size else t
+            t += 1
+            if y[i] == 0:
+                continue
+            if not np.isfinite(z):
+                return OVERFLOW
+            k = weight[i] if weight.size else 1.0
+            v = variance(rows, i, spread, work)
+            tape.loss[p] += max(asked(rule, v) - z, 0.0)
+            if k == 0.0 or not moves(rule, z, v, y[i]):
+                stats[RUN] += 1.0 if k > 0.0 else 0.0
+            else:
+                if counters[UPDATES] >= run.stop.max_updates:
+                    return FULL
+                if pocket:
+                    end_run(run, rule)
+                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
+                tape.updates[p] += 1
+                step, beta = steps(rule, z, v, k)
+                c = step * y[i]
+                stretch(rows, i, c, spread, work, w)
+                refreshed(rows, i, spread, w, wide)
+                b[0] += c * offset(spread, work)
+                if averaged:
+                    stretch(rows, i, c * stats[VISITS], spread, work, u)
+                    ub[0] += c * stats[VISITS] * offset(spread, work)
+                if beta != 0.0:
+                    shrink(rows, i, beta, spread, work)
+                if logged:
+                    note(run, i, c, 1.0)
+                counters[UPDATES] += 1
+                if pocket:
+                    new_weights(stats)
+            stats[VISITS] += 1.0
+
+    return adaptive
+
+
+# -------------------------------------------------------------------- all classes at once
+
+
+@overload(one_pass, jit_options=BORROWED)
+def _direct_adaptive(run, rule, p):
+    if not is_a(rule, DirectAdaptive):
+        return None
+
+    # z = (w_y - w_r).x over the best rival r, v = x'S_y x + x'S_r x; the step moves w_y along S_y x
+    # and w_r against S_r x: the rule for two classes on Kesler's row  [Crammer, Singer 2003]
+    def direct(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, index = run.model.w, run.model.b, run.order.index
+        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
+        u, ub, logged = run.keeper.u, run.keeper.ub, run.log.index.size > 0
+        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
+        spread, work = rule.spread, rule.work
+        for t in range(y.size):
+            i = index[t] if index.size else t
+            if y[i] < 0:
+                continue
+            k = weight[i] if weight.size else 1.0
+            z, r = rival(rows, i, y[i], w, b)
+            if not np.isfinite(z):
+                return OVERFLOW
+            own = np.int64(y[i])
+            v = 0.0
+            if rule.kind == SCW or z < asked(rule, 0.0) or z <= 0.0:
+                v = variance(rows, i, spread[own], work[own])
+                v += variance(rows, i, spread[r], work[r])
+            tape.loss[p] += max(asked(rule, v) - z, 0.0)
+            if k == 0.0 or not moves(rule, z, v, 1):
+                stats[RUN] += 1.0 if k > 0.0 else 0.0
+            else:
+                if counters[UPDATES] >= run.stop.max_updates:
+                    return FULL
+                if pocket:
+                    end_run(run, rule)
+                tape.mistakes[p] += 1 if mistake(z, 1, rule.tie) > 0.0 else 0
+                tape.updates[p] += 1
+                step, beta = steps(rule, z, v, k)
+                for side in range(2):
+                    q, c = (own, step) if side == 0 else (r, -step)
+                    stretch(rows, i, c, spread[q], work[q], w[q])
+                    b[q] += c * offset(spread[q], work[q])
+                    if averaged:
+                        stretch(rows, i, c * stats[VISITS], spread[q], work[q], u[q])
+                        ub[q] += c * stats[VISITS] * offset(spread[q], work[q])
+                    if beta != 0.0:
+                        shrink(rows, i, beta, spread[q], work[q])
+                if logged:
+                    note(run, i, step, 1.0)
+                counters[UPDATES] += 1
+                if pocket:
+                    new_weights(stats)
+            stats[VISITS] += 1.0
+        return RUNNING
+
+    return direct
+
+
+@overload(nothing_left, jit_options=BORROWED)
+def _nothing_left(run, rule):
+    if is_a(rule, DirectAdaptive):
+
+        def direct(run, rule):
+            y, weight, spread, work = run.target.y, run.target.weight, rule.spread, rule.work
+            for i in range(y.size):
+                if y[i] >= 0 and (weight.size == 0 or weight[i] > 0.0):
+                    z, r = rival(run.rows, i, y[i], run.model.w, run.model.b)
+                    v = variance(run.rows, i, spread[y[i]], work[y[i]])
+                    v += variance(run.rows, i, spread[r], work[r])
+                    if moves(rule, z, v, 1):
+                        return False
+            return True
+
+        return direct
+    if not is_a(rule, Adaptive):
+        return None
+
+    def two_classes(run, rule):
+        y, weight = run.target.y, run.target.weight
+        for i in range(y.size):
+            if y[i] != 0 and (weight.size == 0 or weight[i] > 0.0):
+                z = margin(run.rows, i, y, run.model.wide, run.model.b[0])
+                v = variance(run.rows, i, rule.spread, rule.work)
+                if moves(rule, z, v, y[i]):
+                    return False
+        return True
+
+    return two_classes

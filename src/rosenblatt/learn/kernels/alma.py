@@ -1,0 +1,215 @@
+"""Alma: an approximately largest margin, with steps that shrink.
+
+With rows of p-norm 1 (the offset counts as a feature that is always 1), k = 1 + steps so far and
+f^-1(theta)_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), the identity for p = 2:
+
+    while y w.x <= bar sqrt(p-1) / sqrt(k):
+        theta += step / sqrt((p-1) k) y x;  theta /= max(1, ||theta||_p);  w = f^-1(theta)
+
+Then ||w||_q = ||theta||_p <= 1, 1/p + 1/q = 1. Only the entries of the row change but for a common
+factor: theta = t theta' and w = scale g(theta') with g(a) = sign(a) |a|^(p-1), N = sum |theta'_j|^p
+and scale = t / N^((p-2)/p). So inside a pass the model holds g(theta'), and a step costs no more
+than its row. The average is lazy, with sigma, the sum of the scales so far, in the place of the
+number of visits (as in penalised.py).  [Gentile 2001]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from rosenblatt.learn.kernels.arrays import (
+    AVERAGE,
+    BORROWED,
+    FULL,
+    OVERFLOW,
+    POCKET,
+    RUN,
+    RUNNING,
+    UPDATES,
+    VISITS,
+    Alma,
+    compiled,
+    is_a,
+)
+from rosenblatt.learn.kernels.keeping import end_run, new_weights, note
+from rosenblatt.learn.kernels.loop import nothing_left, one_pass
+from rosenblatt.learn.kernels.margins import mistake
+from rosenblatt.learn.kernels.rows import dot, entries, entry
+
+# Slots of Alma.state: t, N, scale, sigma.
+T, N, SCALE, SIGMA = 0, 1, 2, 3
+
+
+@compiled()
+def length(rows, i, rule, d):
+    """The p-norm of row i, with its offset."""
+    s = 1.0 if rule.intercept else 0.0
+    first, last = entries(rows, i, d)
+    for k in range(first, last):
+        _, x = entry(rows, i, k)
+        s += x * x if rule.p == 2.0 else abs(x) ** rule.p
+    return np.sqrt(s) if rule.p == 2.0 else s ** (1.0 / rule.p)
+
+
+@compiled()
+def linked(a, p):
+    """g(a), or a itself for p = 2."""
+    if p == 2.0 or a == 0.0:
+        return a
+    return np.sign(a) * abs(a) ** (p - 1.0)
+
+
+@compiled()
+def opened(run, rule):
+    """Let the model hold g(theta'), theta' = theta; theta[d] is that of the offset."""
+    w, b, state, theta, p = run.model.w, run.model.b, rule.state, rule.theta, rule.p
+    total = 0.0
+    for j in range(w.size + 1):
+        a = theta[j]
+        total += a * a if p == 2.0 else abs(a) ** p
+        if j < w.size:
+            w[j] = linked(a, p)
+        else:
+            b[0] = linked(a, p)
+    state[T], state[N] = 1.0, total
+    rescaled(rule)
+    state[SIGMA] = run.keeper.stats[VISITS] * state[SCALE]
+
+
+@compiled()
+def rescaled(rule):
+    """Back into the ball, and the common factor of all weights."""
+    state, p = rule.state, rule.p
+    size = state[N] ** (1.0 / p)
+    if state[T] * size > 1.0:
+        state[T] = 1.0 / size
+    # no steps yet, all is 0: any factor will do
+    state[SCALE] = state[T] / size ** (p - 2.0) if size > 0.0 else 1.0
+
+
+@compiled()
+def closed(run, rule):
+    """Let the model hold the weights themselves, and the average what it is."""
+    w, b, state, keeper = run.model.w, run.model.b, rule.state, run.keeper
+    owed = keeper.stats[VISITS] * state[SCALE] - state[SIGMA]
+    averaged = keeper.kind == AVERAGE
+    for j in range(w.size):
+        if averaged:
+            keeper.u[j] += owed * w[j]
+        w[j] = state[SCALE] * w[j]
+        rule.theta[j] *= state[T]
+    if averaged:
+        keeper.ub[0] += owed * b[0]
+    b[0] = state[SCALE] * b[0]
+    rule.theta[w.size] *= state[T]
+
+
+@compiled()
+def stepped(run, rule, i, c):
+    """theta += c x, then back into the ball."""
+    w, b, theta, state = run.model.w, run.model.b, rule.theta, rule.state
+    averaged, p = run.keeper.kind == AVERAGE, rule.p
+    c /= state[T]
+    first, last = entries(run.rows, i, w.size)
+    for k in range(first, last):
+        j, x = entry(run.rows, i, k)
+        old, before = theta[j], np.float64(w[j])
+        theta[j] = old + c * x
+        w[j] = linked(theta[j], p)
+        state[N] += abs(theta[j]) ** p - abs(old) ** p
+        if averaged:
+            run.keeper.u[j] += state[SIGMA] * (w[j] - before)
+    if rule.intercept:
+        old, before = theta[w.size], np.float64(b[0])
+        theta[w.size] = old + c
+        b[0] = linked(theta[w.size], p)
+        state[N] += abs(theta[w.size]) ** p - abs(old) ** p
+        if averaged:
+            run.keeper.ub[0] += state[SIGMA] * (b[0] - before)
+    state[N] = max(state[N], 0.0)
+    rescaled(rule)
+
+
+@compiled()
+def reach(rule, updates):
+    """The margin asked for."""
+    return rule.bar * np.sqrt(rule.p - 1.0) / np.sqrt(updates + 1.0)
+
+
+@overload(one_pass, jit_options=BORROWED)
+def _alma(run, rule, p):
+    if not is_a(rule, Alma):
+        return None
+
+    def alma(run, rule, p):
+        rows, y, weight = run.rows, run.target.y, run.target.weight
+        w, b, index, state = run.model.w, run.model.b, run.order.index, rule.state
+        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
+        pocket, logged = run.keeper.kind == POCKET, run.log.index.size > 0
+        code = RUNNING
+        opened(run, rule)
+        for t in range(y.size):
+            i = index[t] if index.size else t
+            if y[i] == 0:
+                continue
+            k = weight[i] if weight.size else 1.0
+            size = length(rows, i, rule, w.size)
+            z = y[i] * state[SCALE] * (dot(rows, i, w) + b[0])
+            z = z / size if size > 0.0 else 0.0
+            if not np.isfinite(z):
+                code = OVERFLOW
+                break
+            asked = reach(rule, counters[UPDATES])
+            tape.loss[p] += max(asked - z, 0.0)
+            if k == 0.0 or z > asked:
+                stats[RUN] += 1.0 if k > 0.0 else 0.0
+            else:
+                if counters[UPDATES] >= run.stop.max_updates:
+                    code = FULL
+                    break
+                if pocket:
+                    closed(run, rule)
+                    end_run(run, rule)
+                    opened(run, rule)
+                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
+                tape.updates[p] += 1
+                c = 0.0
+                if size > 0.0:
+                    c = y[i] * k * rule.step / np.sqrt((rule.p - 1.0) * (counters[UPDATES] + 1.0))
+                    c /= size
+                stepped(run, rule, i, c)
+                counters[UPDATES] += 1
+                if logged:
+                    closed(run, rule)
+                    note(run, i, c, 1.0)
+                    opened(run, rule)
+                elif state[T] < 1e-9:
+                    closed(run, rule)
+                    opened(run, rule)
+                if pocket:
+                    new_weights(stats)
+            stats[VISITS] += 1.0
+            state[SIGMA] += state[SCALE]
+        closed(run, rule)
+        return code
+
+    return alma
+
+
+@overload(nothing_left, jit_options=BORROWED)
+def _nothing_left(run, rule):
+    if not is_a(rule, Alma):
+        return None
+
+    def two_classes(run, rule):
+        y, weight, w = run.target.y, run.target.weight, run.model.w
+        for i in range(y.size):
+            if y[i] != 0 and (weight.size == 0 or weight[i] > 0.0):
+                size = length(run.rows, i, rule, w.size)
+                z = y[i] * (dot(run.rows, i, w) + run.model.b[0])
+                if z <= reach(rule, run.stop.counters[UPDATES]) * size:
+                    return False
+        return True
+
+    return two_classes

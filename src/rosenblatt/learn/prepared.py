@@ -1,0 +1,124 @@
+"""Prepared: a rule as the compiled loops want it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.learn import kernels
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, SecondOrder
+from rosenblatt.learn.update import Update
+
+Array = npt.NDArray[Any]
+MOST_BYTES = 2**31  # of a full covariance
+KINDS = {
+    "pa": kernels.PA,
+    "pa1": kernels.PA1,
+    "pa2": kernels.PA2,
+    "arow": kernels.AROW,
+    "scw": kernels.SCW,
+    "sop": kernels.SOP,
+}
+
+
+class Prepared:
+    """Makes the tuple for each call of the loops, and keeps what the rule remembers between."""
+
+    def __init__(self, update: Update, problem: Problem, state: State) -> None:
+        self.update, self.problem, self.state = update, problem, state
+        self.direct = state.w.ndim == 2
+        self.owing: tuple[Array, ...] | None = None  # what an L1 penalty remembers
+        rule, weight = update.rule, problem.sample_weight
+        if isinstance(rule, PA) and weight is not None and not np.isin(weight, (0, 1)).all():
+            raise NotSupportedError(
+                "rule='pa' gives every row a margin of 1, so that the weight of a row or class can "
+                "change nothing. Use rule='pa1' or 'pa2', where it multiplies C."
+            )
+        if isinstance(rule, Adaptive):
+            if state.spread.size == 0:
+                state.spread = first_spread(rule, state.w.shape, update.fit_intercept)
+            self.work = np.zeros((*state.w.shape[:-1], state.w.shape[-1] + 1))
+        elif isinstance(rule, ALMA):
+            self.theta = before_link(state.w, state.b, rule.p)
+
+    def rule(self, first: int, n: int) -> Any:
+        """For passes first, ..., first + n - 1 (from 1)."""
+        u = self.update
+        if isinstance(u.rule, Adaptive):
+            return self._adaptive(u.rule)
+        if isinstance(u.rule, ALMA):
+            return kernels.Alma(
+                u.rule.bar, u.rule.step, float(u.rule.p), kernels.TIES[u.tie], u.fit_intercept,
+                self.theta, np.zeros(4),
+            )  # fmt: skip
+        common = (u.tau, kernels.TIES[u.tie], isinstance(u.rule, Margin), u.fit_intercept)
+        if u.mode != "online":
+            return kernels.Batch(u.etas(first, n), *common, u.mode == "batch-mean")
+        eta = float(u.etas(1, 1)[0])
+        if u.penalty is not None:
+            return self._penalised(eta, common)
+        repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
+        return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
+
+    def _adaptive(self, rule: Adaptive) -> Any:
+        values = rule.get_params()
+        c = float(values.get("C", values.get("r", 1.0)))
+        kind = kernels.DirectAdaptive if self.direct else kernels.Adaptive
+        return kind(
+            KINDS[rule.name], c, getattr(rule, "phi", 0.0), kernels.TIES[self.update.tie],
+            self.update.fit_intercept, self.state.spread, self.work,
+        )  # fmt: skip
+
+    def _penalised(self, eta: float, common: tuple[float, int, bool, bool]) -> Any:
+        assert self.update.penalty is not None
+        alpha, ratio = self.update.penalty.alpha, self.update.penalty.l1_ratio
+        decay, shrink = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha), ratio * eta * alpha
+        if self.owing is None:
+            d, n = self.state.w.size, self.problem.n_rows + 1
+            lazy = shrink > 0 and sp.issparse(self.problem.X)
+            d_lazy, n_lazy = (d, n) if lazy else (0, 0)
+            sums = (np.zeros(n_lazy) for _ in range(3))
+            self.owing = (
+                np.zeros(d),
+                np.array([0.0, np.nan, np.nan]),
+                np.zeros(d_lazy, dtype=np.int64),
+                *sums,
+            )
+        return kernels.Penalised(eta, *common, decay, shrink, alpha, ratio, *self.owing)
+
+
+def first_spread(rule: Adaptive, shape: tuple[int, ...], intercept: bool) -> Array:
+    """S before any row, the offset first; for weights of that shape, one S for each class."""
+    width = shape[-1] + 1
+    diagonal = np.full(width, 1.0 / float(getattr(rule, "a", 1.0)))
+    diagonal[0] *= intercept
+    one = diagonal
+    if isinstance(rule, SecondOrder) and rule.covariance == "full":
+        classes = 1 if len(shape) == 1 else shape[0]
+        if 8 * classes * width**2 > MOST_BYTES:
+            raise ParameterError(
+                f"covariance='full' keeps {width:,} x {width:,} numbers"
+                + (f" for each of {classes} classes" if classes > 1 else "")
+                + f", more than {MOST_BYTES / 2**30:g} GiB. Use covariance='diagonal'."
+            )
+        one = np.diag(diagonal)
+    return one.copy() if len(shape) == 1 else np.repeat(one[None], shape[0], axis=0)
+
+
+def before_link(w: Array, b: Array, p: float) -> Array:
+    """The theta of which w and b are the image, see kernels/alma.py: f itself, the inverse link."""
+    whole = np.append(w.astype(np.float64), float(b[0]))
+    if p == 2:
+        return whole
+    q = p / (p - 1)
+    size = float((np.abs(whole) ** q).sum() ** (1 / q))
+    if size == 0:
+        return whole
+    theta: Array = np.sign(whole) * np.abs(whole) ** (q - 1) / size ** (q - 2)
+    return theta

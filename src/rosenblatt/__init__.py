@@ -17,6 +17,13 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators",
     "Margin": "rosenblatt.learn.rules",
+    "ALMA": "rosenblatt.learn.rules",
+    "AROW": "rosenblatt.learn.rules",
+    "PA": "rosenblatt.learn.rules",
+    "PA1": "rosenblatt.learn.rules",
+    "PA2": "rosenblatt.learn.rules",
+    "SCW": "rosenblatt.learn.rules",
+    "SOP": "rosenblatt.learn.rules",
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "GaussianPair": "rosenblatt.prove.oracle",
@@ -60,6 +67,13 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "ALMA",
+    "AROW",
+    "PA",
+    "PA1",
+    "PA2",
+    "SCW",
+    "SOP",
     "Certificate",
     "CertificateDisplay",
     "CosineDisplay",
@@ -111,7 +125,7 @@ if TYPE_CHECKING:
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators import Perceptron
     from rosenblatt.from_file import fit_file, predict_file
-    from rosenblatt.learn.rules import Margin
+    from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
     from rosenblatt.model_file import LinearModel, load_model, save_model
     from rosenblatt.prove.certificate import (

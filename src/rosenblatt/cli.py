@@ -200,6 +200,9 @@ def fit(
     out: Annotated[Path, typer.Option(help="Where the model goes, e.g. model.safetensors.")],
     passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,
     keep: Annotated[str, typer.Option(help="Which weights: average or last.")] = "average",
+    rule: Annotated[
+        str, typer.Option(help="perceptron, margin, pa, pa1, pa2, arow, scw, sop; or arow(r=0.1).")
+    ] = "perceptron",
     target: Column = None,
     eta0: Annotated[float, typer.Option(help="The learning rate.")] = 1.0,
     offset: Annotated[bool, typer.Option(help="Hyperplanes with an offset.")] = True,
@@ -220,8 +223,9 @@ def fit(
         from rosenblatt.show.files import fitted
 
         done = fit_file(
-            file, out, passes=passes, keep=keep, eta0=eta0, fit_intercept=offset, watcher=bar,
-            target=target, header=header, format=format, bits=bits, on_error=_on_error(skip),
+            file, out, passes=passes, keep=keep, rule=rule, eta0=eta0, fit_intercept=offset,
+            watcher=bar, target=target, header=header, format=format, bits=bits,
+            on_error=_on_error(skip),
         )  # fmt: skip
     _print(json.dumps(done.facts()) if as_json else fitted(done.facts(), done.training))
 

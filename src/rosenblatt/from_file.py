@@ -17,6 +17,7 @@ from rosenblatt.data.reading import Skipped
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
+from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
 from rosenblatt.learn.update import Update
 from rosenblatt.model_file import LinearModel, load_model, save_model
@@ -101,6 +102,7 @@ def fit_file(
     *,
     passes: int = 1,
     keep: str = "average",
+    rule: str | Rule = "perceptron",
     eta0: float = 1.0,
     fit_intercept: bool = True,
     watcher: Watcher | None = None,
@@ -109,7 +111,7 @@ def fit_file(
     """Train on a file without holding it, and write the model.
 
     The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
-    keep=keep, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file.
+    keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file.
 
     Parameters
     ----------
@@ -117,7 +119,9 @@ def fit_file(
     out : where the model goes; with more than one pass, a cache lies in the same folder meanwhile
     passes : most passes over the file; fewer if one moves nothing, or the weights come back
     keep : "average" (the mean of the weights after every visit) or "last"
-    eta0 : the learning rate
+    rule : a name such as "arow", with parameters if need be, "arow(r=0.1)", or an object; those
+        that need no more than a few numbers for each feature
+    eta0 : the learning rate, of rules that have one
     fit_intercept : learn an offset
     watcher : is told how it goes
     reading : settings of :func:`rosenblatt.read_chunks`
@@ -140,16 +144,25 @@ def fit_file(
         raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
     check_place(out, {"the data file": file})
     watcher = watcher or Nobody()
+    rule = resolve(rule)
+    if eta0 != 1 and not rule.has_rate:
+        raise ParameterError(
+            f"rule={rule.name!r} finds the size of its steps itself, got eta0={eta0!r}. Leave eta0 "
+            "out."
+        )
     source = read_chunks(file, progress=watcher.progress, **reading)
     training, source = train_file(
         source,
         passes=passes,
         keep=cast(Keep, keep),
-        update=Update(eta0=eta0, fit_intercept=fit_intercept),
+        update=Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept),
         scratch=out.parent,
         watcher=watcher,
     )
-    options = {"passes": passes, "keep": keep, "eta0": eta0, "fit_intercept": fit_intercept}
+    options = {
+        "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
+        "fit_intercept": fit_intercept,
+    }  # fmt: skip
     model = LinearModel(
         training.coef,
         training.intercept,

@@ -375,3 +375,14 @@ def test_a_full_covariance_that_does_not_fit_is_refused():
 def test_a_grid_search_reaches_the_parameters():
     clf = Perceptron(rule="arow").set_params(rule__r=0.25)
     assert clf.rule == AROW(r=0.25)
+
+
+@pytest.mark.parametrize("rule", [*BOTH, ALMA(0.5, B=2.0), Margin(3.0)])
+def test_a_rule_is_written_as_it_is_read(rule):
+    assert resolve(str(rule)) == rule
+
+
+@pytest.mark.parametrize("text", ["arow(r)", "arow(r=)", "arow(tau=1)", "arow(r=x)", "a b", "x()"])
+def test_what_is_no_rule_is_refused(text):
+    with pytest.raises(ParameterError):
+        resolve(text)

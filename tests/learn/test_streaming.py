@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from rosenblatt import Perceptron, read_chunks
 from rosenblatt.data.cache import ChunkCache
 from rosenblatt.data.reading import Chunk
-from rosenblatt.errors import DataError, LabelError, OverflowedError
+from rosenblatt.errors import DataError, LabelError, NotSupportedError, OverflowedError
 from rosenblatt.learn import streaming
+from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin
 from rosenblatt.learn.streaming import train_file, train_stream
 from rosenblatt.learn.update import Update
 
@@ -207,6 +208,36 @@ def test_what_cannot_be_learned_from_is_refused(X, y, weight, error, why):
     weight = None if weight is None else np.array(weight)
     with pytest.raises(error, match=why):
         train_stream([Chunk(np.array(X), np.array(y), weight)])
+
+
+@given(
+    seed=st.integers(0, 2**31 - 1),
+    rule=st.sampled_from([PA(), PA1(0.3), PA2(0.3), AROW(0.5), SCW(), SOP(2.0), Margin(1.0)]),
+    keep=st.sampled_from(["last", "average"]),
+    n_classes=st.sampled_from([2, 3]),
+    sparse=st.booleans(),
+)
+def test_every_rule_gives_the_weights_of_fit(seed, rule, keep, n_classes, sparse):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.5)
+    y = rng.integers(n_classes, size=30)
+    y[:n_classes] = np.arange(n_classes)
+    X[:15, 4:] = 0  # features that are met late
+    clf = Perceptron(rule=rule, keep=keep, shuffle=False, max_iter=2, tol=None).fit(
+        sp.csr_matrix(X) if sparse else X, y
+    )
+    done = train_stream(
+        cut(X, y, None, [4, 11, 20], sparse), passes=2, keep=keep, update=Update(rule=rule)
+    )
+    assert done.coef.tobytes() == clf.coef_.tobytes()
+    assert done.intercept.tobytes() == clf.intercept_.tobytes()
+    assert (done.mistakes.sum(), done.updates.sum()) == (clf.n_mistakes_, clf.n_updates_)
+
+
+@pytest.mark.parametrize("rule", [ALMA(), AROW(covariance="full")])
+def test_rules_that_need_more_than_a_stream_has_are_refused(rule):
+    with pytest.raises(NotSupportedError, match="Use Perceptron, or one of"):
+        train_stream([Chunk(np.eye(2), np.array([0, 1]), None)], update=Update(rule=rule))
 
 
 def test_rows_without_any_feature_are_refused():

@@ -17,7 +17,8 @@ from rosenblatt.data.reading import Chunk
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import Keep, State
-from rosenblatt.learn.rules import Margin
+from rosenblatt.learn.prepared import first_spread, stream_rule
+from rosenblatt.learn.rules import RULES, Adaptive, SecondOrder
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.learn.update import Update
 
@@ -36,18 +37,23 @@ class Planes:
     """
 
     def __init__(self, n: int, update: Update, keep: Keep) -> None:
+        whole = isinstance(update.rule, SecondOrder) and update.rule.covariance == "full"
         if update.mode != "online" or update.penalty is not None or update.weighting != "scale":
             raise NotSupportedError(
                 "rows in pieces are learned from one at a time, without penalty, and weights scale "
                 "the updates. Use Perceptron for other ways."
             )
+        if whole or not (update.rule.has_rate or isinstance(update.rule, Adaptive)):
+            raise NotSupportedError(
+                f"rule={update.rule!r} needs all rows at hand, or more room than a stream of "
+                "features allows. Use Perceptron, or one of "
+                f"{[n for n, r in RULES.items() if r.has_rate or issubclass(r, Adaptive)]}."
+            )
         if keep not in ("average", "last"):
             raise NotSupportedError(f"keep must be 'average' or 'last' for rows, got {keep!r}.")
-        self.keep = keep
-        self.rule = kernels.Online(
-            float(update.etas(1, 1)[0]), update.tau, kernels.TIES[update.tie],
-            isinstance(update.rule, Margin), update.fit_intercept, False,
-        )  # fmt: skip
+        self.keep, self.update = keep, update
+        self.rule = stream_rule(update)
+        self._variance = 1.0 / float(getattr(update.rule, "a", 1.0))  # of a new feature
         self.width = 0
         self.reasons: list[StopReason | None] = [None] * n
         self.mistakes: list[Array] = []
@@ -58,10 +64,13 @@ class Planes:
         self._power, self._length = 1, 0
         counts = np.zeros(n, dtype=np.int64)
         sums = np.zeros((n if keep == "average" else 0, 1))
+        spread = np.zeros((0, 1))
+        if isinstance(update.rule, Adaptive):
+            spread = first_spread(update.rule, (n, 1), update.fit_intercept)
         self._arrays = kernels.Planes(
-            w=np.zeros((n, 1)), b=np.zeros(n), u=sums, ub=np.zeros(n), visits=np.zeros(n),
-            settled=np.zeros(n, dtype=np.bool_), mistakes=counts, updates=counts.copy(),
-            wrong=np.zeros(1, dtype=np.int64),
+            w=np.zeros((n, 1)), b=np.zeros(n), u=sums, ub=np.zeros(n), spread=spread,
+            visits=np.zeros(n), settled=np.zeros(n, dtype=np.bool_), mistakes=counts,
+            updates=counts.copy(), wrong=np.zeros(1, dtype=np.int64),
         )  # fmt: skip
 
     @property
@@ -101,7 +110,9 @@ class Planes:
         if width > has:
             room = max(width, 2 * has) if sparse else width
             self._arrays = self._arrays._replace(
-                w=_wider(self._arrays.w, room), u=_wider(self._arrays.u, room)
+                w=_wider(self._arrays.w, room),
+                u=_wider(self._arrays.u, room),
+                spread=_wider(self._arrays.spread, room + 1, self._variance),
             )
             if self._saved is not None:
                 self._saved = (_wider(self._saved[0], room), self._saved[1])
@@ -118,7 +129,7 @@ class Planes:
         for k, reason in enumerate(self.reasons):
             if reason is None and arrays.updates[k] == 0:
                 self.reasons[k] = StopReason.SEPARATED
-            elif reason is None and self._came_back(k):
+            elif reason is None and self.update.moves_by_rows and self._came_back(k):
                 self.reasons[k] = StopReason.CYCLE
             arrays.settled[k] = self.reasons[k] is not None
         if self._length == self._power and not self.settled:
@@ -150,8 +161,8 @@ class Planes:
         )
 
 
-def _wider(table: Array, width: int) -> Array:
-    wide = np.zeros((len(table), width))
+def _wider(table: Array, width: int, value: float = 0.0) -> Array:
+    wide = np.full((len(table), width), value)
     wide[:, : table.shape[1]] = table
     return wide
 

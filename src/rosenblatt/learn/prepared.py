@@ -51,7 +51,8 @@ class Prepared:
         """For passes first, ..., first + n - 1 (from 1)."""
         u = self.update
         if isinstance(u.rule, Adaptive):
-            return self._adaptive(u.rule)
+            kind = kernels.DirectAdaptive if self.direct else kernels.Adaptive
+            return kind(*_adaptive(u), self.state.spread, self.work)
         if isinstance(u.rule, ALMA):
             return kernels.Alma(
                 u.rule.bar, u.rule.step, float(u.rule.p), kernels.TIES[u.tie], u.fit_intercept,
@@ -65,15 +66,6 @@ class Prepared:
             return self._penalised(eta, common)
         repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
         return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
-
-    def _adaptive(self, rule: Adaptive) -> Any:
-        values = rule.get_params()
-        c = float(values.get("C", values.get("r", 1.0)))
-        kind = kernels.DirectAdaptive if self.direct else kernels.Adaptive
-        return kind(
-            KINDS[rule.name], c, getattr(rule, "phi", 0.0), kernels.TIES[self.update.tie],
-            self.update.fit_intercept, self.state.spread, self.work,
-        )  # fmt: skip
 
     def _penalised(self, eta: float, common: tuple[float, int, bool, bool]) -> Any:
         assert self.update.penalty is not None
@@ -91,6 +83,24 @@ class Prepared:
                 *sums,
             )
         return kernels.Penalised(eta, *common, decay, shrink, alpha, ratio, *self.owing)
+
+
+def stream_rule(update: Update) -> Any:
+    """For rows that come in pieces, whose hyperplanes keep their own variances."""
+    if isinstance(update.rule, Adaptive):
+        return kernels.Adaptive(*_adaptive(update), np.empty(0), np.empty(0))
+    return kernels.Online(
+        float(update.etas(1, 1)[0]), update.tau, kernels.TIES[update.tie],
+        isinstance(update.rule, Margin), update.fit_intercept, False,
+    )  # fmt: skip
+
+
+def _adaptive(update: Update) -> tuple[int, float, float, int, bool]:
+    """What a step depends on but for the row and S."""
+    values = update.rule.get_params()
+    c, phi = values.get("C", values.get("r", 1.0)), getattr(update.rule, "phi", 0.0)
+    kind = KINDS[update.rule.name]
+    return kind, float(c), float(phi), kernels.TIES[update.tie], update.fit_intercept
 
 
 def first_spread(rule: Adaptive, shape: tuple[int, ...], intercept: bool) -> Array:

@@ -7,6 +7,7 @@ grow one parameter per rule. `resolve` accepts the object or its name.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from statistics import NormalDist
@@ -23,6 +24,11 @@ class Rule:
 
     name: ClassVar[str]
     has_rate: ClassVar[bool] = True  # whether the learning rate eta0 means something
+
+    def __str__(self) -> str:
+        """As `resolve` reads it, for example arow(r=0.1, covariance=diagonal)."""
+        values = ", ".join(f"{name}={value}" for name, value in self.get_params().items())
+        return f"{self.name}({values})" if values else self.name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, as scikit-learn asks for them (`rule__tau`)."""
@@ -263,16 +269,34 @@ RULES: dict[str, type[Rule]] = {
 
 
 def resolve(rule: str | Rule) -> Rule:
-    """The rule that a name or an object stands for.
+    """The rule that a name, a name with parameters, or an object stands for.
 
-    >>> resolve("margin")
-    Margin(tau=1.0)
+    >>> resolve("margin"), resolve("arow(r=0.1, covariance=full)")
+    (Margin(tau=1.0), AROW(covariance='full', r=0.1))
     """
     if isinstance(rule, Rule):
         return rule
-    if isinstance(rule, str) and rule in RULES:
-        return RULES[rule]()
-    raise ParameterError(
-        f"rule must be one of {sorted(RULES)} or a rule object such as Margin(tau=1.0), "
-        f"got {rule!r}."
-    )
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", rule) if isinstance(rule, str) else None
+    if found is None or found[1] not in RULES:
+        raise ParameterError(
+            f"rule must be one of {sorted(RULES)} or a rule object such as Margin(tau=1.0), "
+            f"got {rule!r}."
+        )
+    return RULES[found[1]]().with_params(**_parsed(found[2] or ""))
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """The parameters in `r=0.1, covariance=full`."""
+    values: dict[str, Any] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, given, value = (p.strip() for p in part.partition("="))
+        if not given or not value:
+            raise ParameterError(
+                f"parameters of a rule are written name=value, got {part!r}. For example "
+                "arow(r=0.1)."
+            )
+        try:
+            values[name] = float(value)
+        except ValueError:
+            values[name] = None if value == "None" else value.strip("'\"")
+    return values

@@ -231,14 +231,16 @@ class Batch(NamedTuple):
 class Planes(NamedTuple):
     """Hyperplanes that `visit` trains side by side, one entry (or row) each.
 
-    u, ub: the lazy sums of the average, or empty; settled: not to be moved any more; wrong (1,):
-    rows for which another class scored as well or better before they were learned from.
+    u, ub: the lazy sums of the average, or empty; spread: variances, offset first, or empty;
+    settled: not to be moved any more; wrong (1,): rows for which another class scored as well or
+    better before they were learned from.
     """
 
     w: Any
     b: Any
     u: Any
     ub: Any
+    spread: Any
     visits: Any
     settled: Any
     mistakes: Any

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
-from rosenblatt import Perceptron, max_margin
+from rosenblatt import CosineDisplay, Perceptron, UpdateDisplay, film, max_margin
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn import reference
 from rosenblatt.learn import reference_rules as plain
@@ -386,3 +386,25 @@ def test_a_rule_is_written_as_it_is_read(rule):
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(ParameterError):
         resolve(text)
+
+
+def test_no_theorem_of_the_perceptron_is_claimed_for_other_rules():
+    X, y = [[0.0, 1.0], [1.0, 0.5], [0.2, 2.0], [3.0, 0.1]], [0, 1, 0, 1]
+    told = fitted("arow", X, y).bounds(X, y)
+    assert all(bound.most is None for bound in told.bounds)
+    assert "has steps of its own" in str(told)
+
+
+@pytest.mark.parametrize("rule", ["pa1", "arow", "alma"])
+def test_a_film_of_any_rule(rule, tmp_path):
+    X, y = some_rows(8, d=2)
+    film(fitted(rule, X, y, record="updates"), tmp_path / "film.html")
+    assert f"Rule {resolve(rule)}" in (tmp_path / "film.html").read_text()
+
+
+def test_pictures_of_one_update_are_for_rules_that_add_rows():
+    X, y = some_rows(8, d=2)
+    with pytest.raises(NotSupportedError, match=r"rule=arow\(.*not a multiple of its row"):
+        UpdateDisplay.from_estimator(fitted("arow", X, y, record="updates"), X, y)
+    with pytest.raises(NotSupportedError, match="has steps of its own"):
+        CosineDisplay.from_estimator(fitted("pa", X, y, record="updates"), X, y)

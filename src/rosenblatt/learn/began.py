@@ -28,6 +28,7 @@ class Began:
     starts : tuple of (w, b)
         Where each hyperplane started; for the direct rule one pair with a row per class.
     mode, tie, tau, fit_intercept, penalty, direct : as the estimator had them
+    rule, has_rate : the rule as it is written, and whether the learning rate means something to it
     eta : float or None
         The learning rate; None if it changes from pass to pass.
     shuffle : str
@@ -47,6 +48,8 @@ class Began:
     tie: str
     tau: float
     moves_at_margin: bool
+    rule: str
+    has_rate: bool
     fit_intercept: bool
     penalty: bool
     direct: bool
@@ -83,6 +86,8 @@ class Began:
             tie=update.tie,
             tau=update.tau,
             moves_at_margin=update.rule.name == "margin",
+            rule=str(update.rule),
+            has_rate=update.rule.has_rate,
             fit_intercept=update.fit_intercept,
             penalty=update.penalty is not None,
             direct=starts[0][0].ndim == 2,

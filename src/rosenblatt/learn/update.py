@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learn.rules import Margin, Rosenblatt, Rule
+from rosenblatt.learn.rules import ALMA, Margin, Rosenblatt, Rule, SecondOrder
 
 Tie = Literal["mistake", "positive", "correct", "half"]
 Mode = Literal["online", "batch", "batch-mean"]
@@ -74,6 +74,11 @@ class Update:
         """Whether weights are the start plus eta times rows: without a penalty, a step of its own
         for each row, or a memory besides the weights. Then states can come back."""
         return self.penalty is None and self.rule.has_rate
+
+    @property
+    def adds_rows(self) -> bool:
+        """Whether every update adds a multiple of its row, and nothing else moves the weights."""
+        return self.penalty is None and not isinstance(self.rule, (SecondOrder, ALMA))
 
     def etas(self, first: int, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The learning rates alpha_k of passes first, ..., first + count - 1 (from 1).

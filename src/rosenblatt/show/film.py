@@ -154,7 +154,9 @@ def _told(
 def _words(footage: Footage, n_shown: int) -> dict[str, str]:
     """What the page says about the run as a whole."""
     trace, record, update = footage.trace, footage.record, footage.setting.update
-    rule = "Perceptron" if update.rule.name == "perceptron" else f"Margin rule, tau {update.tau:g}"
+    rule = f"Rule {update.rule}"
+    if update.rule.name in ("perceptron", "margin"):
+        rule = f"Margin rule, tau {update.tau:g}" if update.tau else "Perceptron"
     order = {"order": "in order", "shuffle": "shuffled each pass", "sample": "drawn at random"}
     visited = "all rows at once" if footage.batch else order[footage.setting.schedule]
     notes = []

@@ -77,7 +77,7 @@ class Footage:
         some = problem.X[row[one]]
         x[one] = some.toarray() if sp.issparse(some) else some
         amount = np.concatenate([[0.0], record.amount])
-        if setting.update.penalty is None:
+        if setting.update.adds_rows:
             _check_steps(w, x, amount, one, problem)
         before, after = _margins(w, b, x, amount, problem, setting, one, row)
         started = setting.visits if record.visit[0] >= setting.visits else 0.0

@@ -112,7 +112,7 @@ class _Run:
     @property
     def words(self) -> str:
         began = self.began
-        rule = f"margin rule, tau {began.tau:g}" if began.moves_at_margin else "perceptron"
+        rule = f"margin rule, tau {began.tau:g}" if began.moves_at_margin else began.rule
         eta = "" if began.eta is None else f", eta {began.eta:g}"
         start = ", from w0 != 0" if self.start.any() else ""
         rows = f"{plural(self.trace.n_passes, 'pass', 'passes')} over {self.trace.n_rows} rows"
@@ -139,6 +139,8 @@ class _Run:
     def why_none(self) -> str:
         """Why no theorem here holds for this run, or nothing."""
         began = self.began
+        if not began.has_rate:
+            return f"rule {began.rule} has steps of its own; docs/rules.md says what it guarantees"
         if began.penalty:
             return "a penalty moves the weights at every visit"
         if began.eta is None:

@@ -240,6 +240,8 @@ def _began(estimator: Any) -> Any:
     why = ""
     if began.calls > 1:
         why = "partial_fit was called more than once, and where the run began is not kept. Use fit"
+    elif not began.has_rate:
+        why = f"rule={began.rule!r} has steps of its own. Fit with rule='perceptron' or 'margin'"
     elif began.penalty:
         why = "a penalty moves the weights at every visit. Fit with penalty=None"
     elif began.weights == "other":

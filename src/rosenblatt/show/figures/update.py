@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.show.figures.canvas import Canvas
 from rosenblatt.show.figures.models import check_trained_on, record_of, trace_of
 from rosenblatt.show.figures.plane import Array, Points, Window, check_two_features, hyperplane
@@ -153,6 +153,12 @@ class UpdateDisplay:
             )
         check_trained_on(record, points.X, points.signs)
         made = record[number - 1]
+        update = record.setting.update if record.setting else None
+        if update is not None and not update.adds_rows:
+            raise NotSupportedError(
+                f"an update of rule={update.rule} is not a multiple of its row, which is what this "
+                "picture is about. Draw the whole run with rosenblatt.film."
+            )
         if made.row < 0 or made.row >= len(points.X):
             raise ParameterError(
                 "this update was not made at one row of X: give the rows the model was trained on, "

@@ -255,6 +255,52 @@ def predict(
 
 
 @app.command()
+def compare(
+    file: Annotated[Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet.")],
+    target: Column = None,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="Only this rule; may be given again. Else all.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="last, average, vote, pocket; may be given again. Else the first two."),
+    ] = None,
+    passes: Annotated[
+        list[int] | None, typer.Option(help="Passes a fold; may be given again.", min=1)
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
+    rows: Annotated[int, typer.Option(help="Most rows, from the start of FILE.", min=2)] = 100_000,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows first.")] = False,
+    offset: Annotated[bool, typer.Option(help="Hyperplanes with an offset.")] = True,
+    header: Header = None,
+    format: FileFormat = None,
+    bits: Annotated[int | None, typer.Option(help="VW text: 2**bits positions.")] = None,
+    skip: Skip = False,
+    jobs: Annotated[int, typer.Option(help="Threads; -1: one a core.")] = -1,
+    seed: Annotated[int, typer.Option(help="Of folds and order of visits.", min=0)] = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try all rules and keeps on FILE: accuracy, time, and which to use.
+
+    By cross-validation and by progressive validation, on the rows from the start of FILE.
+    """
+    with _explained():
+        from rosenblatt.comparison.compare import compare_file
+
+        found = compare_file(
+            file, rows=rows, rules=rule, keeps=keep or ("last", "average"), passes=passes or 2,
+            cv=folds, shuffle=shuffle, n_jobs=jobs, random_state=seed,
+            progress=False if quiet else None, **({} if offset else {"fit_intercept": False}),
+            reading={
+                "target": target, "header": header, "format": format, "bits": bits,
+                "on_error": _on_error(skip),
+            },
+        )  # fmt: skip
+    _print(json.dumps(found.to_dict()) if as_json else str(found))
+
+
+@app.command()
 def lectures(
     name: Annotated[
         str | None, typer.Argument(help="Which lecture, or `all`. Left out: a list of them.")

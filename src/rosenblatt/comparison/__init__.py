@@ -1,0 +1,1 @@
+"""Comparison: rules and keeps side by side on the user's own data."""

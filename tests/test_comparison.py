@@ -1,0 +1,358 @@
+"""compare: what is tried, how it is judged, what is recommended."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
+from typer.testing import CliRunner
+
+from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file
+from rosenblatt.cli import app
+from rosenblatt.comparison.result import Comparison
+from rosenblatt.comparison.trial import Trial
+from rosenblatt.comparison.validation import blocks
+from rosenblatt.data.head import head
+from rosenblatt.data.samples import cultivar, setosa, versicolor
+from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.learn.rules import RULES, Rosenblatt
+from rosenblatt.show.trials import TrialsBar
+
+PLAIN = ["perceptron"]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    X, y = versicolor()
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order]
+
+
+@pytest.fixture(scope="module")
+def found(mixed):
+    return compare(*mixed, rules=["perceptron", "margin"], cv=3)
+
+
+def test_accuracies_are_those_of_scikit_learn(mixed, found):
+    X, y = mixed
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    assert {(t.name, t.keep) for t in found.rows} == {
+        (r, k) for r in ("perceptron", "margin") for k in ("last", "average")
+    }
+    for trial in found.rows:
+        expected = cross_val_score(Perceptron(**trial.params), X, y, cv=folds)
+        assert trial.accuracies == pytest.approx(expected)
+    floor = cross_val_score(DummyClassifier(strategy="most_frequent"), X, y, cv=folds)
+    assert found.floor.accuracies == pytest.approx(floor)
+    assert [t.accuracy for t in found.rows] == sorted(t.accuracy for t in found.rows)[::-1]
+
+
+@pytest.mark.parametrize("keep", ["last", "average"])
+def test_the_progressive_error_of_few_rows_is_that_of_row_by_row(mixed, keep):
+    X, y = mixed[0][:60], mixed[1][:60]
+    model, wrong = Perceptron(keep=keep, shuffle=False), 1  # nothing is known of the first
+    model.partial_fit(X[:1], y[:1], classes=[-1, 1])
+    for k in range(1, 60):
+        wrong += int(model.predict(X[k : k + 1])[0] != y[k])
+        model.partial_fit(X[k : k + 1], y[k : k + 1])
+    (trial,) = compare(X, y, rules=PLAIN, keeps=keep, cv=2).rows
+    assert trial.progressive_error == pytest.approx(wrong / 60)
+
+
+def test_without_ties_it_is_the_mistakes_of_one_pass():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = X[:, 0] + 0.5 * X[:, 1] > 0.3
+    once = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y)
+    (trial,) = compare(X, y, rules=PLAIN, keeps="last", cv=2).rows
+    assert trial.progressive_error == pytest.approx(once.n_mistakes_ / 100)
+
+
+@given(st.integers(1, 10**7))
+def test_blocks_cover_every_row_once(n):
+    cut = blocks(n)
+    starts, ends = zip(*cut, strict=True)
+    assert (starts[0], ends[-1], ends[0]) == (0, n, 1)
+    assert starts[1:] == ends[:-1]
+    assert all(0 < e - s <= max(1, min(s, -(-n // 100))) for s, e in cut)
+    assert len(cut) <= 130
+
+
+def test_dense_sparse_threads_and_frames_agree(mixed, found):
+    def facts(comparison):
+        return [(t.name, t.keep, t.accuracies, t.progressive_error) for t in comparison.rows]
+
+    choices = {"rules": ["perceptron", "margin"], "cv": 3}
+    X, y = mixed
+    assert facts(compare(X, y, n_jobs=2, **choices)) == facts(found)
+    assert facts(compare(sp.csr_matrix(X), y, **choices)) == facts(found)
+    assert facts(compare(X.tolist(), ["no" if v < 0 else "yes" for v in y], **choices)) == facts(
+        found
+    )
+
+
+def test_a_weight_of_0_is_a_row_less_and_the_floor_counts_weights(mixed):
+    X, y = mixed
+    weight = np.ones(len(y))
+    weight[:20] = 0
+    part = compare(X[20:], y[20:], rules=PLAIN, cv=2)
+    same = compare(X, y, rules=PLAIN, cv=2, sample_weight=weight)
+    assert [t.accuracies for t in same.rows] == [t.accuracies for t in part.rows]
+    heavy = compare(X, y, rules=PLAIN, cv=2, sample_weight=np.where(y > 0, 10.0, 1.0))
+    assert heavy.floor.accuracy == pytest.approx(500 / 600)
+
+
+def test_more_than_two_classes_and_several_passes():
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    y = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
+    found = compare(X, y, rules=PLAIN, passes=(1, 3), cv=3)
+    assert (found.n_classes, len(found.rows)) == (3, 4)
+    assert {t.passes for t in found.rows} == {1, 3}
+    by = {(t.keep, t.passes): t for t in found.rows}
+    assert by["last", 1].progressive_error == by["last", 3].progressive_error
+    assert "passes" in found.table()[0]
+    assert Perceptron(**found.best.params).fit(X, y).score(X, y) > 0.7
+
+
+def test_all_rules_by_default(mixed):
+    found = compare(*mixed, cv=2, keeps="average")
+    tried = {t.name for t in found.rows} | {r.rule for r in found.refused}
+    assert tried == set(RULES)
+
+
+def test_what_is_not_supported_is_listed_with_the_reason(mixed):
+    choices = {"keeps": "average", "weighting": "repeat", "cv": 2}
+    found = compare(*mixed, rules=["perceptron", "margin"], **choices)
+    assert [(t.name, t.keep) for t in found.rows] == [("perceptron", "average")]
+    (refused,) = found.refused
+    assert (refused.rule, refused.keep) == ("margin", "average")
+    assert "weighting='repeat' is defined for rule='perceptron'" in refused.reason
+    assert "not tried: margin, average: weighting='repeat' is" in str(found)
+    with pytest.raises(RosenblattError, match="none of the choices can be tried"):
+        compare(*mixed, rules="margin", **choices)
+
+
+def test_a_pocket_has_no_progressive_error(mixed):
+    (trial,) = compare(*mixed, rules=PLAIN, keeps="pocket", cv=2).rows
+    assert trial.progressive_error is None
+    assert trial.accuracy > 0.6
+
+
+def test_an_overflow_is_a_reason_too():
+    X = np.array([[1e200], [-1e200]] * 10)
+    with pytest.raises(RosenblattError, match=r"none of the choices.*perceptron, last: "):
+        compare(X, [0, 1] * 10, rules=PLAIN, cv=2)
+
+
+def trial(name, keep, *accuracies, passes=2):
+    rule = Rosenblatt() if name == "perceptron" else Margin()
+    return Trial(rule, keep, passes, accuracies, 0.1, 0.01)
+
+
+def told(*trials, floor=(0.5, 0.5, 0.5)):
+    majority = Trial(None, "", 2, floor, 0.5, 0.0)
+    return Comparison(trials, majority, (), 300, 2, 2, 3, 103)
+
+
+def test_a_clear_winner_is_recommended():
+    found = told(
+        trial("margin", "average", 0.90, 0.91, 0.92), trial("perceptron", "last", 0.8, 0.81, 0.8)
+    )
+    assert found.best is found.recommended is found.rows[0]
+    assert found.recommendation == (
+        'Use Perceptron(rule="margin", keep="average", max_iter=2, tol=None): 91.00 % right on '
+        "rows held out. It leads the next, perceptron with keep='last' and 2 passes, by 10.67 "
+        "points, more than this varies between folds (1.15)."
+    )
+
+
+def test_the_simplest_within_one_standard_error_is_preferred():
+    close = told(
+        trial("margin", "average", 0.90, 0.92, 0.94),
+        trial("perceptron", "average", 0.90, 0.91, 0.93),
+    )
+    assert close.recommended is close.rows[1]
+    assert close.best is close.rows[0]
+    assert "the simplest within one standard error (1.15 points)" in close.recommendation
+    far = told(
+        trial("margin", "average", 0.91, 0.92, 0.93),
+        trial("perceptron", "average", 0.89, 0.92, 0.92),
+    )
+    assert far.recommended is far.best is far.rows[0]
+    assert "do not tell the two apart" in far.recommendation
+
+
+def test_the_majority_class_is_a_floor():
+    low = told(trial("perceptron", "last", 0.4, 0.5, 0.45))
+    assert low.recommendation.startswith("No choice is better than the majority class (50.00 %).")
+    near = told(trial("perceptron", "last", 0.4, 0.8, 0.45))
+    assert "5.00 points better than the majority class" in near.recommendation
+    assert "Nothing else was tried." in near.recommendation
+
+
+def test_it_prints_as_a_table_and_as_json(found):
+    text = str(found)
+    assert text.startswith("150 rows, 4 features, 2 classes; 3 folds")
+    assert "majority class" in text
+    assert found.recommended.call in text  # in one line
+    assert max(map(len, text.splitlines())) <= 120
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert len(facts["trials"]) == 4
+    assert facts["recommended"]["call"] == found.recommended.call
+    assert "<table>" in found._repr_html_()
+    assert (
+        eval(found.recommended.call).get_params()
+        == Perceptron(**found.recommended.params).get_params()
+    )
+
+
+def test_sorted_labels_and_unequal_columns_are_remarked_on():
+    X, y = setosa()
+    said = compare(X, y, rules=PLAIN, cv=2).remarks
+    assert len(said) == 1
+    assert "come in runs" in said[0]
+    assert compare(X, y, rules=PLAIN, cv=2, shuffle=True).remarks == ()
+    X, y = cultivar()
+    said = compare(X, y, rules=PLAIN, cv=2, shuffle=True).remarks
+    assert len(said) == 1
+    assert "StandardScaler" in said[0]
+
+
+def test_other_splitters_and_watchers(mixed):
+    calls = []
+    found = compare(
+        *mixed, rules=[Margin(tau=2.0)], keeps="last", cv=ShuffleSplit(2, random_state=1),
+        progress=lambda *told: calls.append(told),
+    )  # fmt: skip
+    assert found.n_folds == 2
+    assert found.rows[0].call == "Perceptron(rule=Margin(tau=2.0), max_iter=2, tol=None)"
+    assert [made for made, _, _ in calls] == list(range(1, calls[0][1] + 1))
+    assert calls[-1][2] == "Margin(tau=2.0), last"
+
+
+def test_the_bar_is_drawn_only_where_somebody_looks(capsys):
+    for draw in (False, True):
+        with TrialsBar(draw) as bar:
+            bar(1, 2, "margin, last")
+            bar(2, 2, "margin, average")
+        assert ("2/2" in capsys.readouterr().err) == draw
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"rules": ["dance"]}, "rule must be one of"),
+        ({"rules": []}, "must each hold something"),
+        ({"keeps": ["best"]}, "'keep' parameter"),
+        ({"cv": 1}, "cv must be a whole number >= 2"),
+        ({"passes": 0}, "'max_iter' parameter"),
+        ({"max_iter": 3}, r"cannot hand on \['max_iter'\]"),
+        ({"gamma": 3}, r"cannot hand on \['gamma'\]"),
+    ],
+)
+def test_wrong_choices_are_refused_before_any_work(mixed, choices, said):
+    with pytest.raises(ParameterError, match=said):
+        compare(*mixed, **choices)
+
+
+def test_labels_that_cannot_be_compared():
+    X = [[0.0], [1.0], [2.0]]
+    with pytest.raises(LabelError, match="one class"):
+        compare(X, [1, 1, 1])
+    with pytest.raises(LabelError, match="class 2 has a single row"):
+        compare(X, [1, 1, 2])
+    with pytest.raises(RosenblattError, match="smaller cv"):
+        compare([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2], cv=3, rules=PLAIN)
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+@pytest.fixture
+def csv(tmp_path, mixed):
+    X, y = mixed
+    lines = [",".join(map(repr, [*x, v])) for x, v in zip(X.tolist(), y.tolist(), strict=True)]
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c,d,kind\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_the_command_says_what_compare_says(csv, mixed):
+    done = run("compare", csv, "--target", "kind", "--rule", "perceptron", "--folds", 3, "--json")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == ""
+    facts, same = json.loads(done.stdout), compare(*mixed, rules=PLAIN, cv=3).to_dict()
+    for one in (*facts["trials"], *same["trials"]):
+        del one["seconds"]
+    assert facts["trials"] == same["trials"]
+    told = run("compare", csv, "--target", "kind", "--rule", "perceptron", "--keep", "average",
+               "--passes", 1, "--passes", 2, "--no-offset")  # fmt: skip
+    assert told.exit_code == 0
+    assert "majority class" in told.stdout
+    assert "fit_intercept=False" in told.stdout
+
+
+def test_the_first_rows_of_a_file(csv, mixed):
+    found = compare_file(csv, rows=100, reading={"target": "kind"}, rules=PLAIN, cv=2)
+    part = compare(mixed[0][:100], mixed[1][:100], rules=PLAIN, cv=2)
+    assert [t.accuracies for t in found.rows] == [t.accuracies for t in part.rows]
+    assert found.remarks[0] == f"These are the first 100 rows of {csv}; it has more."
+    exact = compare_file(csv, rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
+    assert exact.remarks == ()
+
+
+def test_rows_without_a_label_and_malformed_lines_are_left_out(tmp_path):
+    path = tmp_path / "rows.vw"
+    path.write_text("1 |f a\n|f a b\n-1 2.0 |f b\nnonsense here\n1 |f a c\n-1 |f b c\n" * 3)
+    start = head(path, 100, bits=4, on_error="skip")
+    assert (start.unlabelled, start.table.X.shape, start.more) == (3, (12, 16), False)
+    assert start.table.sample_weight.tolist() == [1, 2, 1, 1] * 3
+    found = compare_file(
+        path, reading={"bits": 4, "on_error": "skip"}, rules=PLAIN, keeps="last", cv=2
+    )
+    assert any("without a label" in said for said in found.remarks)
+    assert any("malformed" in said for said in found.remarks)
+    path.write_text("|f a\n|f b\n")
+    with pytest.raises(LabelError, match="have no labels"):
+        head(path, 5)
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        (["--rule", "dance"], "rule must be one of"),
+        (["--target", "nowhere"], "nowhere"),
+        (["--target", "a"], "continuous"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(csv, extra, said):
+    target = [] if "--target" in extra else ["--target", "kind"]
+    done = run("compare", csv, *target, *extra)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_sorted_file_is_cut_before_the_second_class(tmp_path):
+    path = tmp_path / "sorted.csv"
+    path.write_text("1,0\n" * 50 + "2,1\n" * 50)
+    done = run("compare", path, "--target", -1, "--rows", 20)
+    assert done.exit_code == 2
+    assert "Take more rows, or mix the file" in done.stderr
+
+
+def test_real_data(shared_data):
+    found = compare_file(
+        shared_data / "a9a" / "a9a.svm.gz", rows=4000, rules=["perceptron", "margin"], cv=3
+    )
+    assert found.recommended.keep == "average"
+    assert found.recommended.accuracy > found.floor.accuracy + 0.05
+    last = next(t for t in found.rows if t.keep == "last")
+    assert found.best.progressive_error < last.progressive_error < found.floor.progressive_error

@@ -44,6 +44,9 @@ _PUBLIC = {
     "UpdateDisplay": "rosenblatt.show.plots",
     "VersionSpaceDisplay": "rosenblatt.show.plots",
     "WeightsDisplay": "rosenblatt.show.plots",
+    "Comparison": "rosenblatt.comparison.result",
+    "compare": "rosenblatt.comparison.compare",
+    "compare_file": "rosenblatt.comparison.compare",
     "fit_file": "rosenblatt.from_file",
     "load_model": "rosenblatt.model_file",
     "predict_file": "rosenblatt.from_file",
@@ -76,6 +79,7 @@ __all__ = [
     "SOP",
     "Certificate",
     "CertificateDisplay",
+    "Comparison",
     "CosineDisplay",
     "DecisionDisplay",
     "GaussianPair",
@@ -103,6 +107,8 @@ __all__ = [
     "VersionSpaceDisplay",
     "WeightsDisplay",
     "__version__",
+    "compare",
+    "compare_file",
     "film",
     "fit_file",
     "infinite_coefficients",
@@ -120,6 +126,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from rosenblatt.comparison.compare import compare, compare_file
+    from rosenblatt.comparison.result import Comparison
     from rosenblatt.data.problem import Problem
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided

@@ -8,13 +8,17 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file
 from rosenblatt.cli import app
+from rosenblatt.comparison.compare import KEEPS, _choices
 from rosenblatt.comparison.result import Comparison
-from rosenblatt.comparison.trial import Trial
+from rosenblatt.comparison.trial import PLAIN_FIRST, Trial
 from rosenblatt.comparison.validation import blocks
 from rosenblatt.data.head import head
 from rosenblatt.data.samples import cultivar, setosa, versicolor
@@ -117,10 +121,13 @@ def test_more_than_two_classes_and_several_passes():
     assert Perceptron(**found.best.params).fit(X, y).score(X, y) > 0.7
 
 
-def test_all_rules_by_default(mixed):
-    found = compare(*mixed, cv=2, keeps="average")
-    tried = {t.name for t in found.rows} | {r.rule for r in found.refused}
-    assert tried == set(RULES)
+def test_all_rules_by_default():
+    runs, refused = _choices(None, KEEPS, 2, 100, {}, 0)
+    assert refused == []
+    assert [(r.rule and r.rule.name, r.keep) for r in runs] == [(None, "")] + [
+        (name, keep) for name in RULES for keep in ("last", "average")
+    ]
+    assert set(RULES) <= set(PLAIN_FIRST)
 
 
 def test_what_is_not_supported_is_listed_with_the_reason(mixed):
@@ -221,6 +228,20 @@ def test_sorted_labels_and_unequal_columns_are_remarked_on():
     assert "StandardScaler" in said[0]
 
 
+def test_columns_are_made_from_what_is_not_held_out(mixed):
+    X, y = mixed
+    X = X * [1, 100, 1, 1e-3]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    found = compare(X, y, rules=PLAIN, cv=3, before=StandardScaler())
+    for trial in found.rows:
+        model = make_pipeline(StandardScaler(), Perceptron(**trial.params))
+        assert trial.accuracies == pytest.approx(cross_val_score(model, X, y, cv=folds))
+    assert "made by StandardScaler, anew in each fold" in found.remarks[0]
+    texts = ["good day", "bad day", "very good", "very bad", "good", "bad"] * 4
+    words = compare(texts, [1, 0] * 12, rules=PLAIN, keeps="last", cv=2, before=CountVectorizer())
+    assert (words.n_features, words.best.accuracy) == (4, 1.0)
+
+
 def test_other_splitters_and_watchers(mixed):
     calls = []
     found = compare(
@@ -293,9 +314,10 @@ def test_the_command_says_what_compare_says(csv, mixed):
         del one["seconds"]
     assert facts["trials"] == same["trials"]
     told = run("compare", csv, "--target", "kind", "--rule", "perceptron", "--keep", "average",
-               "--passes", 1, "--passes", 2, "--no-offset")  # fmt: skip
+               "--passes", 1, "--passes", 2, "--no-offset", "--scale")  # fmt: skip
     assert told.exit_code == 0
     assert "majority class" in told.stdout
+    assert "made by StandardScaler" in told.stdout
     assert "fit_intercept=False" in told.stdout
 
 

@@ -271,6 +271,9 @@ def compare(
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
     rows: Annotated[int, typer.Option(help="Most rows, from the start of FILE.", min=2)] = 100_000,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows first.")] = False,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Divide columns by their deviation (in each fold).")
+    ] = False,
     offset: Annotated[bool, typer.Option(help="Hyperplanes with an offset.")] = True,
     header: Header = None,
     format: FileFormat = None,
@@ -289,8 +292,8 @@ def compare(
         from rosenblatt.comparison.compare import compare_file
 
         found = compare_file(
-            file, rows=rows, rules=rule, keeps=keep or ("last", "average"), passes=passes or 2,
-            cv=folds, shuffle=shuffle, n_jobs=jobs, random_state=seed,
+            file, rows=rows, scale=scale, rules=rule, keeps=keep or ("last", "average"),
+            passes=passes or 2, cv=folds, shuffle=shuffle, n_jobs=jobs, random_state=seed,
             progress=False if quiet else None, **({} if offset else {"fit_intercept": False}),
             reading={
                 "target": target, "header": header, "format": format, "bits": bits,

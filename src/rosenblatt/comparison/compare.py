@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _safe_indexing, check_random_state
 
 from rosenblatt.comparison.result import Comparison
-from rosenblatt.comparison.trial import Refusal, Trial, rule_name
+from rosenblatt.comparison.runs import Progress, Runs, run_all
+from rosenblatt.comparison.trial import Refusal, rule_name
 from rosenblatt.comparison.validation import (
-    Fold,
-    Majority,
     Rows,
     blocks,
     folds,
-    progressive_error,
     remarks_on,
     splitter_for,
 )
 from rosenblatt.data.head import head
-from rosenblatt.data.problem import Problem
+from rosenblatt.data.problem import Problem, as_labels
 from rosenblatt.errors import (
     LabelError,
     NotSupportedError,
-    OverflowedError,
     ParameterError,
 )
 from rosenblatt.estimators import Perceptron
@@ -40,64 +38,10 @@ from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.show.trials import TrialsBar
 
-Progress = Callable[[int, int, str], Any]
 KEEPS = ("last", "average")
 # an update of these looks at all rows: not for many of them unless asked for
 FOR_FEW_ROWS = {"minover": 10_000}
 ROWS_OF_A_FILE = 100_000
-
-
-@dataclass(eq=False)
-class _Runs:
-    """All runs of one rule, keep and number of passes, as they are made."""
-
-    rule: Rule | None
-    keep: str
-    passes: int
-    settings: dict[str, Any]
-    seed: int
-    accuracies: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    progressive: float | None = None
-    refused: str = ""
-
-    @property
-    def called(self) -> str:
-        return f"{rule_name(self.rule)}, {self.keep}" if self.rule else "majority class"
-
-    def model(self, **others: Any) -> Any:
-        if self.rule is None:
-            return Majority()
-        return Perceptron(**{**self.trial().params, "random_state": self.seed, **others})
-
-    def trial(self) -> Trial:
-        seconds = min(self.seconds, default=0.0)
-        return Trial(
-            self.rule, self.keep, self.passes, tuple(self.accuracies), self.progressive, seconds,
-            self.settings,
-        )  # fmt: skip
-
-    def progress(self, rows: Rows, classes: Any) -> None:
-        """One pass in order."""
-        model = self.model(shuffle=False, max_iter=1)
-        try:
-            self.progressive = progressive_error(model, rows, classes)
-        except NotSupportedError:  # it may still learn from all rows at once
-            self.progressive = None
-        except OverflowedError as e:
-            self.refused = str(e)
-
-    def fold(self, fold: Fold) -> None:
-        """One fold, unless an earlier one could not be learned."""
-        if self.refused:
-            return
-        try:
-            accuracy, seconds = fold.accuracy(self.model())
-        except (NotSupportedError, OverflowedError) as e:
-            self.refused = str(e)
-            return
-        self.accuracies.append(accuracy)
-        self.seconds.append(seconds)
 
 
 def compare(
@@ -108,6 +52,7 @@ def compare(
     keeps: Iterable[str] = KEEPS,
     passes: int | Iterable[int] = 2,
     cv: Any = 5,
+    before: Any = None,
     shuffle: bool = False,
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -133,6 +78,9 @@ def compare(
     cv : int or splitter
         The number of folds, mixed and with the classes in proportion; or an object of
         scikit-learn with a method `split`.
+    before : transformer of scikit-learn, e.g. ``StandardScaler()`` or a vectoriser, or None
+        Makes the columns of X; X may then be whatever it takes: texts, a frame. In each fold it
+        learns from the rows that are not held out; for the progressive pass from all of them.
     shuffle : mix the rows before progressive validation, which else goes in the order given
     sample_weight : one weight a row; a row of weight k counts k times, learned or predicted
     n_jobs : int or None
@@ -158,23 +106,27 @@ def compare(
     >>> found.recommended.call, round(found.recommended.accuracy, 3)
     ('Perceptron(keep="average", max_iter=2, tol=None)', 0.975)
     """
-    problem = Problem.of(X, y, sample_weight)
+    made = X if before is None else clone(before).fit_transform(X, as_labels(y))
+    problem = Problem.of(made, y, sample_weight)
     if len(problem.classes) < 2:
         raise LabelError(
             f"y holds one class ({problem.classes.tolist()[0]!r}), and a comparison needs two. "
             "Give rows of another class."
         )
     rows = Rows(problem.X, problem.classes[problem.class_numbers()], problem.sample_weight)
+    seed, order = _seed(random_state), np.arange(len(rows))
     if rows.sample_weight is not None:
-        rows = rows[rows.sample_weight > 0]  # the others neither teach nor count
-    seed = _seed(random_state)
+        order = order[rows.sample_weight > 0]  # the others neither teach nor count
     if shuffle:
-        rows = rows[np.random.default_rng(seed).permutation(len(rows))]
+        order = np.random.default_rng(seed).permutation(order)
+    rows = rows[order]
     splitter = splitter_for(rows, cv, seed)
     runs, refused = _choices(rules, keeps, passes, len(rows), settings, seed)
     with warnings.catch_warnings(), _watched(progress) as watch:
         warnings.simplefilter("ignore")  # of small classes and full ballots; see the remarks
-        _run(runs, rows, problem.classes, splitter, n_jobs, watch)
+        cut = folds(rows, splitter, before, before and _safe_indexing(X, order))
+        total = splitter.get_n_splits(rows.X, rows.y)
+        run_all(runs, rows, problem.classes, cut, total, n_jobs, watch)
     floor, *others = runs
     refused += [Refusal(_name(r), r.keep, r.refused) for r in others if r.refused]
     done = sorted(
@@ -186,7 +138,7 @@ def compare(
     return Comparison(
         tuple(done), floor.trial(), tuple(refused), len(rows), problem.n_features,
         len(problem.classes), len(floor.accuracies), len(blocks(len(rows))),
-        remarks_on(rows, cv, shuffle),
+        remarks_on(rows, cv, shuffle, before),
     )  # fmt: skip
 
 
@@ -194,6 +146,7 @@ def compare_file(
     file: str | Path,
     *,
     rows: int = ROWS_OF_A_FILE,
+    scale: bool = False,
     reading: dict[str, Any] | None = None,
     **choices: Any,
 ) -> Comparison:
@@ -203,11 +156,14 @@ def compare_file(
     ----------
     file : rows and labels: LIBSVM, VW text, CSV or Parquet
     rows : most rows to read, from the start; the remarks say so if there are more
+    scale : divide every column by its deviation, after taking its mean off if rows are dense
     reading : settings of :func:`rosenblatt.read_chunks`
     choices : as for :func:`compare`
     """
     start = head(file, rows, **(reading or {}))
     table = start.table
+    if scale:
+        choices["before"] = StandardScaler(with_mean=not sp.issparse(table.X))
     try:
         found = compare(table.X, table.y, sample_weight=table.sample_weight, **choices)
     except LabelError as e:
@@ -233,7 +189,7 @@ def _choices(
     n_rows: int,
     settings: dict[str, Any],
     seed: int,
-) -> tuple[list[_Runs], list[Refusal]]:
+) -> tuple[list[Runs], list[Refusal]]:
     """What is to be tried, the majority class first; and what is left out or not supported."""
     own = {"rule", "keep", "max_iter", "tol", "n_jobs", "random_state", "shuffle"} & set(settings)
     unknown = set(settings) - set(Perceptron().get_params(deep=False))
@@ -248,7 +204,7 @@ def _choices(
     chosen = [resolve(r) for r in (RULES if named is None else named)]
     if not (many and keeps and chosen):
         raise ParameterError("rules, keeps and passes must each hold something to compare.")
-    runs, refused = [_Runs(None, "", max(many), {}, seed)], []
+    runs, refused = [Runs(None, "", max(many), {}, seed)], []
     for rule in chosen:
         most = FOR_FEW_ROWS.get(rule.name, n_rows) if rules is None else n_rows
         if n_rows > most:
@@ -256,7 +212,7 @@ def _choices(
             refused += [Refusal(rule_name(rule), keep, why) for keep in keeps]
             continue
         for keep in keeps:
-            tried = [_Runs(rule, keep, k, settings, seed) for k in many]
+            tried = [Runs(rule, keep, k, settings, seed) for k in many]
             try:
                 for one in tried:
                     Options.of(one.model().get_params(deep=False))
@@ -267,42 +223,6 @@ def _choices(
     return runs, refused
 
 
-def _run(
-    runs: list[_Runs],
-    rows: Rows,
-    classes: Any,
-    splitter: Any,
-    n_jobs: int | None,
-    watch: Progress,
-) -> None:
-    """All runs, in threads, fold by fold; the kernels release the GIL.
-
-    Progressive validation does not depend on the number of passes: it is done once for all.
-    """
-    firsts: dict[Any, _Runs] = {}
-    for one in runs:
-        firsts.setdefault((one.rule, one.keep), one)
-    n_folds = splitter.get_n_splits(rows.X, rows.y)
-    total, made = len(firsts) + n_folds * len(runs), 0
-
-    def through(jobs: list[_Runs], work: Callable[[_Runs], None]) -> None:
-        nonlocal made
-        for one, _ in zip(jobs, pool.map(work, jobs), strict=True):
-            made += 1
-            watch(made, total, one.called)
-
-    pool = ThreadPoolExecutor(effective_n_jobs(n_jobs))
-    try:
-        through(list(firsts.values()), lambda one: one.progress(rows, classes))
-        for one in runs:
-            first = firsts[one.rule, one.keep]
-            one.progressive, one.refused = first.progressive, first.refused
-        for fold in folds(rows, splitter):
-            through(runs, lambda one, fold=fold: one.fold(fold))  # type: ignore[misc]
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _seed(random_state: Any) -> int:
     """One number, so that all threads see the same."""
     if isinstance(random_state, (int, np.integer)):
@@ -310,7 +230,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _name(one: _Runs) -> str:
+def _name(one: Runs) -> str:
     return rule_name(one.rule) if one.rule else ""
 
 

@@ -10,7 +10,7 @@ from rosenblatt.comparison.trial import Refusal, Trial
 from rosenblatt.learn.trace import html_table, plural, text_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Rules and keeps side by side; printed, a table and a recommendation.
 
@@ -116,6 +116,8 @@ class Comparison:
         parts = [data, text_table(header, lines)]
         parts += ["\n".join(_wrapped(note) for note in notes)] if notes else []
         return "\n\n".join([*parts, _wrapped(self.recommendation, self.recommended.call)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from html import escape

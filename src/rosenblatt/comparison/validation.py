@@ -13,14 +13,17 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
 
+from rosenblatt.data.problem import as_matrix
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learn.trace import plural
 
@@ -139,18 +142,34 @@ def splitter_for(rows: Rows, cv: Any, seed: int) -> Any:
     return StratifiedKFold(int(cv), shuffle=True, random_state=seed)
 
 
-def folds(rows: Rows, splitter: Any) -> Iterator[Fold]:
-    """One fold at a time, since each is a copy of the rows."""
+def folds(rows: Rows, splitter: Any, before: Any = None, raw: Any = None) -> Iterator[Fold]:
+    """One fold at a time, since each is a copy of the rows.
+
+    If there is a transformer `before`, it learns from the `raw` rows of each fold but the one held
+    out, and makes the columns of both.
+    """
     try:
         for train, test in splitter.split(np.zeros((len(rows), 1)), rows.y):
-            yield Fold(rows[np.sort(train)], rows[np.sort(test)])
+            train, test = np.sort(train), np.sort(test)
+            fold = Fold(rows[train], rows[test])
+            if before is not None:
+                maker, given = clone(before), _safe_indexing(raw, train)
+                made = as_matrix(maker.fit_transform(given, fold.train.y))
+                held = as_matrix(maker.transform(_safe_indexing(raw, test)))
+                fold = Fold(replace(fold.train, X=made), replace(fold.test, X=held))
+            yield fold
     except ValueError as e:
         raise DataError(f"the rows cannot be cut into folds: {e} Use a smaller cv.") from e
 
 
-def remarks_on(rows: Rows, cv: Any, shuffled: bool) -> tuple[str, ...]:
+def remarks_on(rows: Rows, cv: Any, shuffled: bool, before: Any) -> tuple[str, ...]:
     """What makes the figures mean less than they seem to."""
     said = []
+    if before is not None:
+        said.append(
+            f"Columns are made by {type(before).__name__}, anew in each fold; for the progressive "
+            "error, from all rows. The seconds are without it."
+        )
     _, numbers, counts = np.unique(rows.y, return_inverse=True, return_counts=True)
     changes = int((np.diff(numbers) != 0).sum())
     shares = counts / len(rows)

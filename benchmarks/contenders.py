@@ -133,6 +133,7 @@ class Sgd(Estimator):
 class Liblinear(Contender):
     package = "liblinear-official"
     default_only = True
+    solver, C = 1, 1.0  # 1 solves the dual problem, 2 the primal one
 
     def start(self) -> None:
         import liblinear.liblinearutil  # noqa: F401  # before the clock runs
@@ -140,7 +141,7 @@ class Liblinear(Contender):
     def convert(self) -> None:
         from liblinear.liblinearutil import parameter, problem
 
-        self.options = parameter("-s 1 -c 1 -B 1 -q")
+        self.options = parameter(f"-s {self.solver} -c {self.C} -B 1 -q")
         self.problem = problem(self.split.y.astype(float), sp.csr_matrix(self.split.X), bias=1)
 
     def fit(self, passes: int | None) -> None:
@@ -189,6 +190,8 @@ def vw_text_apart(X: Any, labels: np.ndarray, path: Path) -> None:
 
 class VowpalWabbit(Contender):
     package = "vowpalwabbit"
+    loss = "hinge"
+    bits = 18  # 2^bits weights
 
     def run(self, command: str) -> None:
         from vowpalwabbit import Workspace
@@ -202,7 +205,7 @@ class VowpalWabbit(Contender):
         several = len(self.classes) > 2
         self.vw_labels = np.arange(1, len(self.classes) + 1) if several else np.array([-1, 1])
         how = f"--oaa {len(self.classes)}" if several else ""
-        self.options = f"-b 18 --loss_function hinge {how}"
+        self.options = f"-b {self.bits} --loss_function {self.loss} {how}"
         text, self.cache = self.folder / "train.vw", self.folder / "train.cache"
         y = self.vw_labels[np.searchsorted(self.classes, self.split.y)]
         vw_text_apart(self.split.X, y, text)

@@ -105,13 +105,20 @@ def spambase(folder: Path) -> Split:
     return scaled(held_out(rows.X, np.unique(rows.y, return_inverse=True)[1], file=str(path)))
 
 
-def covtype(folder: Path) -> Split:
-    """The most frequent kind of forest (2) against the six others, as LIBSVM's covtype.binary."""
+def forest(folder: Path) -> Split:
+    """Seven kinds of forest."""
     from rosenblatt import read
 
     path = folder / "covtype.csv.gz"
     rows = read(path, format="csv", target=-1, header=True)
-    return scaled(held_out(rows.X, (rows.y.astype(int) == 2).astype(int), file=str(path)))
+    return scaled(held_out(rows.X, rows.y.astype(int), file=str(path)))
+
+
+def covtype(folder: Path) -> Split:
+    """The most frequent kind of forest (2) against the six others, as LIBSVM's covtype.binary."""
+    split = forest(folder)
+    y, y_test = ((part == 2).astype(int) for part in (split.y, split.y_test))
+    return Split(split.X, y, split.X_test, y_test, split.file)
 
 
 def mnist(folder: Path) -> Split:

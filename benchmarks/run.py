@@ -136,6 +136,13 @@ SCRIPTS = {
         },
         ("numpy", "numba", "scipy", "highspy", "python-flint"),
     ),
+    "libol": Script(
+        "libol.py",
+        (),
+        ("--permutations", "5"),
+        {r"published": (PAGE, "libol")},
+        ("numpy", "numba"),
+    ),
     "coefficients": Script(
         "coefficients.py",
         (),
@@ -183,6 +190,27 @@ def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) 
     figures.time_against_accuracy(rows, pages / "images" / "time_against_accuracy.svg")
 
 
+def accuracy_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) -> None:
+    import accuracy
+
+    before = load()
+
+    def run() -> dict:
+        rows, about = accuracy.run(quick, only)
+        kept = kept_rows("accuracy", only)
+        return {
+            "rows": kept["rows"] + [asdict(row) for row in rows],
+            "about": kept["about"] | about,
+            "line": conditions(PEERS[:-1], before),
+        }
+
+    found = stored("accuracy", run, redraw)
+    rows = [accuracy.Row(**row) for row in found["rows"]]
+    text = f"{accuracy.summary(rows)}\n\n{found['line']}"
+    write_section(pages / PAGE, "accuracy-summary", text)
+    write_section(pages / PAGE, "accuracy", accuracy.markdown(rows, found["about"]))
+
+
 def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
     import figures
     import scaling
@@ -223,11 +251,13 @@ JOBS: dict[str, Callable[..., None]] = {
     "floors": SCRIPTS["floors"].run,
     "cold": cold_job,
     "peers": peers_job,
+    "accuracy": accuracy_job,
     "scaling": scaling_job,
     "files": SCRIPTS["files"].run,
     "fit": SCRIPTS["fit"].run,
     "separability": SCRIPTS["separability"].run,
     "coefficients": SCRIPTS["coefficients"].run,
+    "libol": SCRIPTS["libol"].run,
 }
 
 
@@ -247,7 +277,9 @@ def main() -> None:
     parser.add_argument("jobs", nargs="*", metavar="job", help=", ".join(JOBS))
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
     parser.add_argument("--copies", action="store_true", help="leave the documentation alone")
-    parser.add_argument("--only", nargs="+", default=(), metavar="DATA", help="sets of peers")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="DATA", help="sets of peers, accuracy"
+    )
     parser.add_argument("--redraw", action="store_true", help="from the numbers of the last run")
     args = parser.parse_args()
     unknown = set(args.jobs) - set(JOBS)
@@ -258,7 +290,7 @@ def main() -> None:
         began = time.perf_counter()
         print(f"{name} ...", flush=True)
         try:
-            more = {"only": args.only} if name == "peers" else {}
+            more = {"only": args.only} if name in ("peers", "accuracy") else {}
             JOBS[name](pages, args.quick, args.redraw, **more)
         except Exception:
             traceback.print_exc()

@@ -12,10 +12,13 @@ if not (SCRIPTS / "report.py").exists():
 sys.path.append(str(SCRIPTS))  # scripts import each other by name, as they do when they are run
 
 # E402: they are found only now
+import accuracy  # noqa: E402
+import choices  # noqa: E402
 import datasets  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import run  # noqa: E402
+import texts  # noqa: E402
 from contenders import CONTENDERS  # noqa: E402
 
 
@@ -57,7 +60,15 @@ def test_a_section_is_replaced_and_the_rest_stays(tmp_path):
 
 def test_every_table_of_every_script_has_one_place():
     wanted = [place for script in run.SCRIPTS.values() for place in script.places.values()]
-    own = ("peers-seconds", "peers-accuracy", "peers", "scaling", "cold")
+    own = (
+        "peers-seconds",
+        "peers-accuracy",
+        "peers",
+        "scaling",
+        "cold",
+        "accuracy",
+        "accuracy-summary",
+    )
     wanted += [(run.PAGE, name) for name in own]
     pages = sorted({page for page, _ in wanted})
     found = [(page, name) for page in pages for name in report.sections_of(report.DOCS / page)]
@@ -127,3 +138,42 @@ def test_figures_are_drawn(tmp_path):
         text = (tmp_path / "images" / name).read_text()
         assert "rosenblatt" in text
         assert "seconds" in text
+
+
+def test_a_setting_is_judged_on_training_rows_alone():
+    split = tiny()
+    folds = list(choices.parts(split))
+    assert len(folds) == choices.FOLDS
+    held = np.concatenate([fold.X_test for fold in folds])
+    assert sorted(map(tuple, held)) == sorted(map(tuple, split.X))
+    assert all(len(fold.y) + len(fold.y_test) == len(split.y) for fold in folds)
+
+
+def test_the_best_setting_has_fewest_passes_among_equals():
+    two, one = (choices.Setting("margin", passes=passes) for passes in (2, 1))
+    equals = [choices.Judged(two, 0.9, 1.0), choices.Judged(one, 0.9, 1.0)]
+    assert choices.best(equals).setting == one
+    assert choices.best([*equals, choices.Judged(two, 0.95, 9.0)]).accuracy == 0.95
+
+
+def test_a_rising_search_ends_after_two_that_are_worse():
+    accuracies = {1: 0.5, 2: 0.5, 3: 0.5, 4: 0.9, 5: 0.8, 6: 0.7, 7: 1.0}
+    found = choices.rising(list(accuracies), lambda v: choices.Judged(v, accuracies[v], 0.0))
+    assert [j.setting for j in found] == [1, 2, 3, 4, 5, 6]
+    assert choices.best(found).setting == 4
+
+
+def test_accuracies_side_by_side():
+    if any(report.version(name) is None for name in ("liblinear-official", "vowpalwabbit")):
+        pytest.skip("liblinear-official and vowpalwabbit are not installed")
+    rows = accuracy.compare("tiny", tiny(), ["perceptron"], quick=True)
+    assert [r.contender for r in rows if r.chosen] == ["rosenblatt"]
+    assert all(0 < r.seconds < float("inf") and 0 <= r.test <= 1 for r in rows)
+    assert "| tiny | perceptron()" in accuracy.summary(rows)
+    assert "-B 1" in accuracy.details(rows, "tiny")
+
+
+def test_words_of_test_texts_are_not_learned():
+    split = texts.vectorised((["a red cat", "a red dog"], np.array([0, 1])), (["red fox"], [1]), "")
+    assert split.X.shape == (2, 1)  # "red", the only word in two texts
+    assert split.X_test.toarray().tolist() == [[1.0]]

@@ -1,0 +1,151 @@
+"""Choices: settings tried on training rows alone, and the one that did best there.
+
+Up to 20,000 training rows, a setting is judged by five-fold cross-validation; above that by a held
+out fifth of the first 60,000 training rows (of all, if there are fewer). Training rows lie in
+random order (datasets.py), so the folds are just parts of them. The test rows are never seen here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from datasets import Split
+
+FOLDS = 5
+CROSS_VALIDATED = 20_000  # rows up to which every fold is held out once
+MOST_ROWS = 60_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to train ours: everything that is chosen."""
+
+    rule: str
+    params: tuple[tuple[str, Any], ...] = ()
+    keep: str = "last"
+    passes: int = 1
+    multiclass: str = "ovr"
+
+    def estimator(self, n_jobs: int | None = None) -> Any:
+        from rosenblatt import Perceptron
+        from rosenblatt.learn.rules import RULES
+
+        return Perceptron(
+            rule=RULES[self.rule](**dict(self.params)),
+            keep=self.keep,
+            max_iter=self.passes,
+            tol=None,
+            multiclass=self.multiclass,
+            n_jobs=n_jobs,
+            random_state=0,
+        )
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value}" for name, value in self.params)
+        how = ", direct" if self.multiclass == "direct" else ""
+        return f"{self.rule}({inside}), {self.keep}{how}"
+
+
+def grid(**values: Sequence[Any]) -> list[tuple[tuple[str, Any], ...]]:
+    """All combinations, as pairs of a name and a value."""
+    found: list[tuple[tuple[str, Any], ...]] = [()]
+    for name, choices in values.items():
+        found = [(*before, (name, value)) for before in found for value in choices]
+    return found
+
+
+GRIDS: dict[str, list[tuple[tuple[str, Any], ...]]] = {
+    "perceptron": grid(),
+    "margin": grid(tau=(0.1, 1.0, 10.0, 100.0)),
+    "pa": grid(),
+    "pa1": grid(C=(0.001, 0.01, 0.1, 1.0)),
+    "pa2": grid(C=(0.001, 0.01, 0.1, 1.0)),
+    "arow": grid(covariance=("diagonal",), r=(0.01, 0.1, 1.0, 10.0)),
+    "scw": grid(covariance=("diagonal",), C=(0.01, 0.1, 1.0), eta=(0.7, 0.9)),
+    "sop": grid(covariance=("diagonal",), a=(0.1, 1.0, 10.0)),
+    "alma": grid(alpha=(0.5, 0.9)),
+}
+FULL = {"arow": grid(covariance=("full",), r=(0.1, 1.0, 10.0))}
+FULL_COLUMNS = 128  # up to which a full matrix of variances is tried
+
+
+def settings(split: Split, rules: Sequence[str], quick: bool = False) -> list[Setting]:
+    """What is tried on a set; `rules` that the library lacks are left out."""
+    ways = ("ovr", "direct") if len(np.unique(split.y)) > 2 else ("ovr",)
+    found = []
+    for rule in rules:
+        params = GRIDS[rule][:1] if quick else GRIDS[rule]
+        if not quick and split.X.shape[1] <= FULL_COLUMNS:
+            params = params + FULL.get(rule, [])
+        found += [
+            Setting(rule, inside, keep, passes, way)
+            for inside in params
+            for way in ways
+            for keep in ("last", "average")
+            for passes in (1, 2)
+        ]
+    return found
+
+
+# ------------------------------------------------------------------ judging
+
+
+def parts(split: Split) -> Iterator[Split]:
+    """Training rows to learn from and to be judged by."""
+    n = min(len(split.y), MOST_ROWS)
+    for fold in range(FOLDS if n <= CROSS_VALIDATED else 1):
+        held = np.arange(n) % FOLDS == fold
+        train, test = np.flatnonzero(~held), np.flatnonzero(held)
+        yield Split(split.X[train], split.y[train], split.X[test], split.y[test])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How a setting did on the rows that were held out, and the seconds of its fits."""
+
+    setting: Any
+    accuracy: float
+    seconds: float
+
+
+def judged(setting: Any, folds: Sequence[Split], fit: Callable[[Split], Any]) -> Judged:
+    """`fit` gives back what predicts."""
+    right = rows = 0
+    spent = 0.0
+    for fold in folds:
+        began = time.perf_counter()
+        predict = fit(fold)
+        spent += time.perf_counter() - began
+        right += int(np.sum(predict(fold.X_test) == fold.y_test))
+        rows += len(fold.y_test)
+    return Judged(setting, right / rows, spent)
+
+
+def best(found: Sequence[Judged]) -> Judged:
+    """The most accurate; of equals the one with fewer passes, then the one tried first."""
+    most = max(j.accuracy for j in found)
+    equals = [j for j in found if j.accuracy == most]
+    return min(equals, key=lambda j: getattr(j.setting, "passes", 0))
+
+
+def judge_ours(split: Split, tried: Sequence[Setting]) -> list[Judged]:
+    folds = list(parts(split))
+
+    def one(setting: Setting) -> Judged:
+        return judged(setting, folds, lambda fold: setting.estimator(2).fit(fold.X, fold.y).predict)
+
+    return [one(setting) for setting in tried]
+
+
+def rising(values: Sequence[float], judge: Callable[[float], Judged]) -> list[Judged]:
+    """Judge growing values until two in a row are worse than the best before them."""
+    found: list[Judged] = []
+    for value in values:
+        found.append(judge(value))
+        if len(found) > 2 and best(found[:-2]).accuracy > best(found[-2:]).accuracy:
+            break
+    return found

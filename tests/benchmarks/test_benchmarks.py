@@ -149,11 +149,15 @@ def test_a_setting_is_judged_on_training_rows_alone():
     assert all(len(fold.y) + len(fold.y_test) == len(split.y) for fold in folds)
 
 
-def test_the_best_setting_has_fewest_passes_among_equals():
-    two, one = (choices.Setting("margin", passes=passes) for passes in (2, 1))
-    equals = [choices.Judged(two, 0.9, 1.0), choices.Judged(one, 0.9, 1.0)]
-    assert choices.best(equals).setting == one
-    assert choices.best([*equals, choices.Judged(two, 0.95, 9.0)]).accuracy == 0.95
+def test_the_cheapest_of_equals_is_chosen():
+    two, one, pa = (
+        choices.Setting(r, passes=p) for r, p in (("margin", 2), ("margin", 1), ("pa", 1))
+    )
+    equals = [choices.Judged(s, a, 1.0) for s, a in ((two, 0.9), (pa, 0.8999), (one, 0.8995))]
+    assert choices.best(equals).setting == two
+    assert choices.cheapest(equals).setting == one
+    assert choices.cheapest(equals[:2]).setting == pa
+    assert choices.cheapest([*equals, choices.Judged(two, 0.95, 9.0)]).setting == two
 
 
 def test_a_rising_search_ends_after_two_that_are_worse():

@@ -42,6 +42,7 @@ SETS: dict[str, tuple[str, Callable[[Path], Split]]] = {
 QUICK = ("sms-spam", "polarity")
 CS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 LONG = 5.0  # seconds after which a fit is not made again
+SEEDS = 5
 ROUNDS, MOST = 5, 40  # turns that all take; fits of one turn of what takes milliseconds
 SVM, VW, SGD, OURS = "LIBLINEAR", "Vowpal Wabbit", "SGDClassifier", "rosenblatt"
 
@@ -56,6 +57,7 @@ class Row:
     passes: int | None
     test: float
     seconds: float
+    spread: float | None = None  # deviation of `test`, which is a mean over seeds
     one_thread: float | None = None
     convert: float | None = None  # making the contender's own form of the data
     chosen_in: float | None = None  # seconds of all fits that chose the setting
@@ -89,6 +91,12 @@ def accuracy(predict: Callable[[Any], Any], split: Split) -> float:
     return float(np.mean(np.asarray(predict(split.X_test)) == split.y_test))
 
 
+def over_seeds(fitted: Callable[[int], Callable[[Any], Any]], split: Split) -> tuple[float, float]:
+    """Mean and deviation of the test accuracy over orders of the rows; gets `predict` for a seed."""
+    found = [accuracy(fitted(seed), split) for seed in range(SEEDS)]
+    return float(np.mean(found)), float(np.std(found, ddof=1))
+
+
 def bits(split: Split) -> int:
     """Room for every weight four times over, so that VW's hashing costs it nothing."""
     return max(18, 2 + ceil(log2(split.X.shape[1] * len(np.unique(split.y)))))
@@ -110,9 +118,17 @@ def peers_of(name: str, split: Split, folder: Path) -> list[Timed]:
         one.convert()
         convert = time.perf_counter() - began if contender == VW else None
         for passes in (1, 2):
-            one.fit(passes)
-            row = Row(name, contender, setting, passes, accuracy(one.predict, split), float("inf"))
-            row.convert = convert
+
+            def fitted(seed: int, one: Any = one, passes: int = passes) -> Callable[[Any], Any]:
+                one.seed = seed  # of SGD; VW visits the rows in order
+                one.fit(passes)
+                return one.predict  # type: ignore[no-any-return]
+
+            row = Row(name, contender, setting, passes, 0.0, float("inf"), convert=convert)
+            if contender == SGD:
+                row.test, row.spread = over_seeds(fitted, split)
+            else:
+                row.test = accuracy(fitted(0), split)
             found.append(Timed(row, lambda one=one, passes=passes: one.fit(passes)))
     return found
 
@@ -170,9 +186,13 @@ def ours(name: str, split: Split, rules: Sequence[str], quick: bool) -> list[Tim
         chosen = top if top in mine else choices.cheapest(mine)
         setting: Setting = chosen.setting
         jobs = 2 if several and setting.multiclass == "ovr" else None
-        model = setting.estimator(jobs).fit(split.X, split.y)
-        test = accuracy(model.predict, split)
-        row = Row(name, OURS, str(setting), setting.passes, test, float("inf"))
+
+        def fitted(seed: int, setting: Setting = setting, jobs: int | None = jobs) -> Any:
+            return setting.estimator(jobs, seed).fit(split.X, split.y).predict
+
+        test, spread = over_seeds(fitted, split)
+        model = setting.estimator(jobs)
+        row = Row(name, OURS, str(setting), setting.passes, test, float("inf"), spread)
         row.held_out, row.chosen = chosen.accuracy, chosen is top
         row.chosen_in = sum(j.seconds for j in mine)
         if jobs:
@@ -263,7 +283,8 @@ def details(rows: list[Row], data: str) -> str:
                 "" if r.passes is None else r.passes,
                 f"{number(r.seconds)}{more}",
                 number(r.seconds / seconds, 2),
-                f"{mark}{r.test:.4f}{mark}",
+                f"{mark}{r.test:.4f}{mark}"
+                + (f" ± {r.spread:.4f}" if r.spread is not None else ""),
                 points(r.test - test),
                 "" if r.held_out is None else f"{r.held_out:.4f}",
                 number(r.chosen_in, 2),

@@ -34,7 +34,7 @@ class Setting:
     passes: int = 1
     multiclass: str = "ovr"
 
-    def estimator(self, n_jobs: int | None = None) -> Any:
+    def estimator(self, n_jobs: int | None = None, seed: int = 0) -> Any:
         from rosenblatt import Perceptron
         from rosenblatt.learn.rules import RULES
 
@@ -45,7 +45,7 @@ class Setting:
             tol=None,
             multiclass=self.multiclass,
             n_jobs=n_jobs,
-            random_state=0,
+            random_state=seed,
         )
 
     @property

@@ -120,11 +120,12 @@ class Sklearn(Estimator):
 
 class Sgd(Estimator):
     package = "scikit-learn"
+    seed = SEED
 
     def estimator(self, **options: Any) -> Any:
         from sklearn.linear_model import SGDClassifier
 
-        return SGDClassifier(random_state=SEED, **options)
+        return SGDClassifier(random_state=self.seed, **options)
 
 
 # ------------------------------------------------------------------ their own forms

@@ -92,7 +92,7 @@ def accuracy(predict: Callable[[Any], Any], split: Split) -> float:
 
 
 def over_seeds(fitted: Callable[[int], Callable[[Any], Any]], split: Split) -> tuple[float, float]:
-    """Mean and deviation of the test accuracy over orders of the rows; gets `predict` for a seed."""
+    """Mean and deviation of the test accuracy over orders of the rows."""
     found = [accuracy(fitted(seed), split) for seed in range(SEEDS)]
     return float(np.mean(found)), float(np.std(found, ddof=1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -226,6 +227,12 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.record = record
 
     # ------------------------------------------------------------------ parameters
+
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        """scikit-learn's; it inspects the signature at every call."""
+        return list(super()._get_param_names())
 
     def set_params(self, **params: Any) -> Perceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
@@ -482,7 +489,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 "these are not the rows and labels the model was trained on. Give those, in the "
                 "same order."
             )
-        return problem
+        return replace(problem, X=as_matrix(problem.X))
 
     # -------------------------------------------------------------------- plumbing
 
@@ -490,7 +497,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """X checked, and its feature names remembered or compared."""
         if y is None:
             as_labels(y)
-        checked = as_matrix(X)
+        checked = as_matrix(X, ordered=False)
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not reset and checked.shape[1] != self.n_features_in_:

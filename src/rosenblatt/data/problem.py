@@ -1,7 +1,7 @@
 """Problem: what we learn from, checked once. The only validator in the house.
 
-X is a C-contiguous float32 or float64 array, or a CSR matrix in canonical form; y is
--1 or +1 for two classes and a class number for more; weights are finite and >= 0.
+X is a C-contiguous float32 or float64 array, or a CSR matrix that names no column of a row
+twice; y is -1 or +1 for two classes and a class number for more; weights are finite and >= 0.
 """
 
 from __future__ import annotations
@@ -93,14 +93,15 @@ class Problem:
         return (y + 1) // 2 if len(self.classes) == 2 else y
 
 
-def as_matrix(X: Any, name: str = "X") -> Matrix:
+def as_matrix(X: Any, name: str = "X", ordered: bool = True) -> Matrix:
     """Numbers as a float matrix, dense or CSR, or an error that says what is wrong.
 
     float32 stays float32; everything else becomes float64. Input is never modified,
-    and only copied where it has to be converted.
+    and only copied where it has to be converted. A CSR matrix may keep its columns in any order
+    if they need not be `ordered`: the scores of learning are sums, and sorting costs more.
     """
     if sp.issparse(X):
-        return _as_csr(X, name)
+        return _as_csr(X, name, ordered)
     refuse_lazy(X, name)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return _from_frame(X, name)
@@ -274,8 +275,8 @@ def _in_row(at: tuple[int, int]) -> str:
     return f"row {at[0]}, column {at[1]}"
 
 
-def _as_csr(X: Any, name: str) -> Matrix:
-    """Any scipy sparse matrix as CSR with sorted, unique, valid indices."""
+def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
+    """Any scipy sparse matrix as CSR with unique, valid indices, sorted if need be."""
     if X.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {name} has dtype {X.dtype}. Split it in two.")
     if len(X.shape) != 2:
@@ -295,7 +296,7 @@ def _as_csr(X: Any, name: str) -> Matrix:
     rising = A.indices[1:] > A.indices[:-1]
     starts = A.indptr[1:-1]
     rising[starts[(starts > 0) & (starts < len(A.indices))] - 1] = True
-    if not rising.all():
+    if not rising.all() and (ordered or _repeats(A)):
         A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
         A.has_canonical_format = A.has_sorted_indices = False
         A.sum_duplicates()
@@ -309,6 +310,12 @@ def _as_csr(X: Any, name: str) -> Matrix:
     out = type(A)((data, indices, indptr), shape=A.shape)
     out.indices, out.indptr = indices, indptr  # scipy narrows int64 indices; keep what came
     return out
+
+
+def _repeats(A: Matrix) -> bool:
+    from rosenblatt.data.duplicates import has_duplicates  # compiles: only if asked
+
+    return has_duplicates(A.indptr, A.indices, A.shape[1])
 
 
 def _place(A: Matrix, k: int) -> tuple[int, int]:

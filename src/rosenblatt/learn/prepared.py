@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, SecondOrder
 from rosenblatt.learn.update import Update
+
+if TYPE_CHECKING:  # scipy.sparse comes with it, which a command on a file can do without
+    from rosenblatt.data.problem import Problem
 
 Array = npt.NDArray[Any]
 MOST_BYTES = 2**31  # of a full covariance
@@ -73,7 +74,7 @@ class Prepared:
         decay, shrink = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha), ratio * eta * alpha
         if self.owing is None:
             d, n = self.state.w.size, self.problem.n_rows + 1
-            lazy = shrink > 0 and sp.issparse(self.problem.X)
+            lazy = shrink > 0 and hasattr(self.problem.X, "indptr")
             d_lazy, n_lazy = (d, n) if lazy else (0, 0)
             sums = (np.zeros(n_lazy) for _ in range(3))
             self.owing = (

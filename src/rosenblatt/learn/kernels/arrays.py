@@ -49,7 +49,7 @@ class Dense(NamedTuple):
 
 
 class Sparse(NamedTuple):
-    """Rows of a CSR matrix in canonical form."""
+    """Rows of a CSR matrix that names no column of a row twice."""
 
     indptr: Any
     indices: Any

@@ -171,7 +171,7 @@ def fit_file(
         options,
         _settings(source),
     )
-    save_model(out, model)
+    save_model(model, out)
     seconds = time.perf_counter() - began
     return Fitted(model, out, file, file.stat().st_size, training, source.skipped, seconds)
 

@@ -304,6 +304,28 @@ def compare(
 
 
 @app.command()
+def explain(
+    model: Annotated[Path, typer.Argument(help="What `rosenblatt fit` or save_model wrote.")],
+    top: Annotated[int, typer.Option(help="How many of the largest weights.", min=0)] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """What is inside MODEL: classes, features, largest weights, how it was made.
+
+    Exit code 0: the file is whole and unaltered. 2: it is not, or cannot be read.
+
+    Example: rosenblatt explain model.safetensors --top 20
+    """
+    with _explained():
+        from rosenblatt.model_file import read_model
+        from rosenblatt.show.explained import explained
+
+        found = read_model(model)
+        facts = found.facts(top)
+        weights = str(found.model.explain_model(top))
+    _print(json.dumps(facts) if as_json else explained(facts, weights))
+
+
+@app.command()
 def lectures(
     name: Annotated[
         str | None, typer.Argument(help="Which lecture, or `all`. Left out: a list of them.")

@@ -28,7 +28,10 @@ from rosenblatt.errors import (
     RosenblattWarning,
 )
 from rosenblatt.learn.began import Began, fingerprint
+from rosenblatt.learn.contributions import Explanation
+from rosenblatt.learn.heaviest import ModelExplanation, explain_weights
 from rosenblatt.learn.keep import Ballot
+from rosenblatt.learn.linear import LinearModel
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import Rule, resolve
@@ -401,6 +404,56 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "coef_")
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
+
+    # ------------------------------------------------------------------- explanation
+
+    def explain(self, x: Any) -> Explanation:
+        """Why one row gets its label: what every feature adds to the score.
+
+        Parameters
+        ----------
+        x : one row: an array, a sparse row, or a dict of features by name (0 if left out)
+
+        Returns
+        -------
+        Explanation
+            Printed, a table. Of more than two classes, the winner against the runner-up.
+
+        Examples
+        --------
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+        >>> why = Perceptron(shuffle=False).fit(X, y).explain([1, 1])
+        >>> why.label, why.score, why.offset, why.contributions
+        ('yes', 1.0, -4.0, array([3., 2.]))
+        """
+        return LinearModel.of(self).explain(x)
+
+    def explain_model(self, most: int = 10) -> ModelExplanation:
+        """The largest weights by name, and the training rows that moved the weights most.
+
+        Parameters
+        ----------
+        most : how many weights and rows of every hyperplane
+            Rows are known if ``record="updates"`` was set.
+
+        Examples
+        --------
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+        >>> told = Perceptron(shuffle=False, record="updates").fit(X, y).explain_model(2)
+        >>> [(w.feature, w.weight) for w in told.planes[0].weights]
+        [('x0', 3.0), ('x1', 2.0)]
+        >>> [(m.row, m.updates, m.amount) for m in told.planes[0].moved]
+        [(3, 7, 7.0), (1, 5, -5.0)]
+        """
+        return explain_weights(LinearModel.of(self), most, self.trace_)
+
+    def to_sklearn(self) -> Any:
+        """A fitted ``sklearn.linear_model.Perceptron`` with the same weights and predictions.
+
+        One exception: a row of two classes that scores exactly 0 is of the first class there and
+        of the second here. keep='vote' is a vote of many hyperplanes and has no such twin.
+        """
+        return LinearModel.of(self).to_sklearn()
 
     # ----------------------------------------------------------------------- proof
 

@@ -1,0 +1,57 @@
+"""Explained: a model file in words, for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MOST = 10  # classes, columns and names in a line
+
+
+def explained(facts: dict[str, Any], weights: str) -> str:
+    """What is in a model file: `facts` as `ModelFile.facts` gives them, then the weights."""
+    lines = [
+        ("file", f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}"),
+        ("made by", facts["made_by"]),
+        ("digest", f"sha256 {facts['digest']}, checked"),
+        ("classes", _listed(facts["classes"])),
+        ("features", _features(facts)),
+        ("weights", f"{facts['hyperplanes']:,} x {facts['features']:,}, {facts['dtype']}"),
+        ("preprocessing", _columns(facts["columns"])),
+        ("read from", _pairs(facts["reader"]) or "not from a file"),
+        ("options", _pairs(facts["options"]) or "not told"),
+        ("training", _pairs(facts["training"]) or "not told"),
+    ]
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines) + f"\n\n{weights}"
+
+
+def _listed(values: list[Any]) -> str:
+    more = f", ... ({len(values):,})" if len(values) > MOST else ""
+    return ", ".join(_short(v) for v in values[:MOST]) + more
+
+
+def _features(facts: dict[str, Any]) -> str:
+    names = facts["feature_names"]
+    return (
+        f"{facts['features']:,}: {_listed(names)}" if names else f"{facts['features']:,}, unnamed"
+    )
+
+
+def _columns(columns: Mapping[str, Any] | None) -> str:
+    """How raw columns became features; told as it is stored, in short."""
+    if columns is None:
+        return "none: the features are the columns themselves"
+    return _pairs(columns)
+
+
+def _pairs(told: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={_short(value)}" for key, value in told.items())
+
+
+def _short(value: Any) -> str:
+    """A value in a few characters; nothing that moves the cursor gets to the terminal."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -27,12 +27,15 @@ _PUBLIC = {
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "GaussianPair": "rosenblatt.prove.oracle",
-    "LinearModel": "rosenblatt.model_file",
+    "Explanation": "rosenblatt.learn.contributions",
+    "LinearModel": "rosenblatt.learn.linear",
+    "ModelExplanation": "rosenblatt.learn.heaviest",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
+    "export_onnx": "rosenblatt.export",
     "film": "rosenblatt.show.film",
     "CertificateDisplay": "rosenblatt.show.plots",
     "CosineDisplay": "rosenblatt.show.plots",
@@ -82,6 +85,7 @@ __all__ = [
     "Comparison",
     "CosineDisplay",
     "DecisionDisplay",
+    "Explanation",
     "GaussianPair",
     "HyperplanesDisplay",
     "LinearModel",
@@ -89,6 +93,7 @@ __all__ = [
     "Margin",
     "MaxMargin",
     "MistakesDisplay",
+    "ModelExplanation",
     "NotSeparable",
     "NothingProven",
     "OneVsRestTrace",
@@ -109,6 +114,7 @@ __all__ = [
     "__version__",
     "compare",
     "compare_file",
+    "export_onnx",
     "film",
     "fit_file",
     "infinite_coefficients",
@@ -132,10 +138,14 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators import Perceptron
+    from rosenblatt.export import export_onnx
     from rosenblatt.from_file import fit_file, predict_file
+    from rosenblatt.learn.contributions import Explanation
+    from rosenblatt.learn.heaviest import ModelExplanation
+    from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
-    from rosenblatt.model_file import LinearModel, load_model, save_model
+    from rosenblatt.model_file import load_model, save_model
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,

@@ -74,9 +74,9 @@ class ModelFile:
             "hyperplanes": len(model.coef),
             "dtype": str(model.coef.dtype),
             "columns": model.columns,
-            "reader": model.reader,
-            "options": model.options,
-            "training": model.training,
+            "reader": _jsonable(model.reader, "reader"),
+            "options": _jsonable(model.options, "options"),
+            "training": _jsonable(model.training, "training"),
             "largest_weights": model.explain_model(most).facts()["planes"],
         }
 

@@ -83,7 +83,8 @@ class Explanation:
         header = ["feature", "value", "weight", "contribution"]
         shown = self.largest(most)
         lines = [
-            [c.feature, f"{c.value:.6g}", f"{c.weight:.6g}", f"{c.contribution:.6g}"] for c in shown
+            [printable(c.feature), f"{c.value:.6g}", f"{c.weight:.6g}", f"{c.contribution:.6g}"]
+            for c in shown
         ]
         left = int(np.count_nonzero(self.contributions)) - len(shown)
         if left:
@@ -95,14 +96,12 @@ class Explanation:
 
     @property
     def title(self) -> str:
+        decided = f"{printable(self.label)}, not {printable(self.against)}"
         if self.scores:
             one, other = self.scores[self.label], self.scores[self.against]
-            return (
-                f"{self.label}, not {self.against}: {one:.6g} to {other:.6g}, "
-                f"ahead by {self.score:.6g}"
-            )
+            return f"{decided}: {one:.6g} to {other:.6g}, ahead by {self.score:.6g}"
         side = ">= 0" if self.score >= 0 else "< 0"
-        return f"{self.label}, not {self.against}: the score {self.score:.6g} is {side}"
+        return f"{decided}: the score {self.score:.6g} is {side}"
 
     def facts(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
@@ -126,6 +125,15 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}"
+
+
+def printable(name: Any) -> str:
+    """A name for the terminal: names come from files of strangers, and must not move the cursor.
+
+    >>> print(printable("a\\x1b[2J\\n"))
+    a\\x1b[2J\\n
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(name))
 
 
 def explain_row(model: LinearModel, x: Any) -> Explanation:
@@ -159,6 +167,8 @@ def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
     """`x` as a table of one row, and which features it speaks of."""
     if isinstance(x, Mapping):
         return _named(model, x)
+    if model.feature_names and hasattr(x, "to_dict") and np.ndim(x) == 1:
+        return _named(model, x.to_dict())  # a row of a frame: its names say what is what
     if hasattr(x, "tocsr"):
         row = x.tocsr()[:, : model.n_features]
         row.sum_duplicates()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.learn.contributions import printable
 from rosenblatt.learn.trace import OneVsRestTrace, Record, Trace, html_table, plural, text_table
 
 if TYPE_CHECKING:
@@ -65,14 +66,18 @@ class PlaneExplanation:
     @property
     def title(self) -> str:
         return (
-            f"{self.label} against {self.against}: offset {self.offset:.6g}, ||w|| "
-            f"{self.norm:.6g}, {self.n_nonzero:,} of {plural(self.n_features, 'weight')} not 0"
+            f"{printable(self.label)} against {printable(self.against)}: "
+            f"offset {self.offset:.6g}, ||w|| {self.norm:.6g}, "
+            f"{self.n_nonzero:,} of {plural(self.n_features, 'weight')} not 0"
         )
 
     def tables(self) -> list[tuple[list[str], list[list[str]]]]:
         """Header and lines: the weights, and the rows if they are known."""
         found = [
-            (["feature", "weight"], [[w.feature, f"{w.weight:.6g}"] for w in self.weights]),
+            (
+                ["feature", "weight"],
+                [[printable(w.feature), f"{w.weight:.6g}"] for w in self.weights],
+            ),
         ]
         if self.moved:
             lines = [

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from rosenblatt.learn.contributions import printable
+
 MOST = 10  # classes, columns and names in a line
 
 
@@ -13,7 +15,7 @@ def explained(facts: dict[str, Any], weights: str) -> str:
     """What is in a model file: `facts` as `ModelFile.facts` gives them, then the weights."""
     lines = [
         ("file", f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}"),
-        ("made by", facts["made_by"]),
+        ("made by", _short(facts["made_by"])),
         ("digest", f"sha256 {facts['digest']}, checked"),
         ("classes", _listed(facts["classes"])),
         ("features", _features(facts)),
@@ -47,11 +49,11 @@ def _columns(columns: Mapping[str, Any] | None) -> str:
 
 
 def _pairs(told: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={_short(value)}" for key, value in told.items())
+    return ", ".join(f"{_short(key)}={_short(value)}" for key, value in told.items())
 
 
 def _short(value: Any) -> str:
-    """A value in a few characters; nothing that moves the cursor gets to the terminal."""
+    """A value in a few characters."""
     text = value if isinstance(value, str) else json.dumps(value)
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    text = printable(text)
     return text if len(text) <= 200 else f"{text[:200]}..."

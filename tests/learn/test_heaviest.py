@@ -1,0 +1,80 @@
+"""The largest weights, and the rows that moved them: what the rows added is the weights."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rosenblatt import LinearModel, Perceptron
+from rosenblatt.learn import keep
+
+X = np.random.default_rng(0).integers(-3, 4, (40, 5)).astype(float)
+NAMED = np.array(["a", "b", "c"])[np.arange(40) % 3]
+
+
+def test_the_largest_weights_come_first():
+    model = LinearModel(
+        np.array([[1.0, -4.0, 0.0, 3.0]]), np.array([7.0]), np.array([0, 1]), tuple("pqrs")
+    )
+    told = model.explain_model(3)
+    (plane,) = told.planes
+    assert [(w.feature, w.weight) for w in plane.weights] == [("q", -4), ("s", 3), ("p", 1)]
+    assert (plane.label, plane.against, plane.offset) == (1, 0, 7)
+    assert (plane.n_nonzero, plane.n_features, plane.norm) == (3, 4, np.sqrt(26))
+    assert str(told).splitlines() == [
+        "1 against 0: offset 7, ||w|| 5.09902, 3 of 4 weights not 0",
+        "feature  weight",
+        "      q      -4",
+        "      s       3",
+        "      p       1",
+    ]
+    assert len(model.explain_model(0).planes[0].weights) == 0
+    assert json.loads(json.dumps(told.facts()))["planes"][0]["weights"][0]["feature"] == "q"
+    assert "<table>" in told._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "multiclass"),
+    [
+        (X, NAMED != "a", "ovr"),
+        (sp.csr_matrix(X), NAMED != "a", "ovr"),
+        (X, NAMED, "ovr"),
+        (X, NAMED, "direct"),
+    ],
+)
+def test_the_rows_times_their_amounts_are_the_weights(rows, y, multiclass):
+    clf = Perceptron(max_iter=6, tol=None, record="updates", multiclass=multiclass).fit(rows, y)
+    told = clf.explain_model(len(X))
+    assert told.note == ""
+    assert len(told.planes) == len(clf.coef_)
+    updates = 0
+    for plane, w, b in zip(told.planes, clf.coef_, clf.intercept_, strict=True):
+        moved = {m.row: m.amount for m in plane.moved}
+        assert sum(a * X[i] for i, a in moved.items()).tolist() == w.tolist()
+        assert sum(moved.values()) == b
+        distances = [m.distance for m in plane.moved]
+        assert distances == sorted(distances, reverse=True)
+        for m in plane.moved:
+            assert m.distance >= abs(m.amount) * np.linalg.norm(X[m.row]) * (1 - 1e-12)
+        updates += sum(m.updates for m in plane.moved)
+    assert updates == clf.n_updates_ * (2 if multiclass == "direct" else 1)
+    assert len(clf.explain_model(3).planes[0].moved) == 3
+    assert "distance" in str(told)
+
+
+def test_what_is_not_known_is_said(monkeypatch):
+    clf = Perceptron(max_iter=3, tol=None).fit(X, NAMED)
+    told = clf.explain_model()
+    assert 'record="updates"' in told.note
+    assert told.note in str(told)
+    assert not told.planes[0].moved
+    clf.set_params(record="updates").fit(X, NAMED)
+    assert "not stored" in pickle.loads(pickle.dumps(clf)).explain_model().note
+    batch = Perceptron(max_iter=3, tol=None, mode="batch", record="updates").fit(X, NAMED != "a")
+    assert "at once" in batch.explain_model().note
+    monkeypatch.setattr(keep, "MOST_LOGGED", 5)
+    clf.fit(X, NAMED)
+    assert clf.explain_model().note.startswith("The first 5 of ")
+    assert sum(m.updates for m in clf.explain_model().planes[0].moved) == 5

@@ -170,6 +170,7 @@ def fit_file(
         source.feature_names,
         options,
         _settings(source),
+        training=_summary(training),
     )
     save_model(model, out)
     seconds = time.perf_counter() - began
@@ -244,6 +245,18 @@ def _first_difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
         if one != other:
             return f"column {k} is {one!r}, the model has {other!r}"
     return f"there are {len(found)}, the model has {len(wanted)}"
+
+
+def _summary(run: Streamed) -> dict[str, Any]:
+    """What training did, for the model file. No times: the same run gives the same file."""
+    return {
+        "rows": run.n_rows,
+        "passes": run.n_passes,
+        "mistakes": int(run.mistakes.sum()),
+        "updates": int(run.updates.sum()),
+        "progressive_error": run.progressive_error,
+        "stop_reasons": [str(reason) for reason in run.reasons],
+    }
 
 
 def _settings(source: FileChunks) -> dict[str, Any]:

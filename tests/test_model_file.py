@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 from rosenblatt import LinearModel, Perceptron, load_model, save_model
 from rosenblatt.errors import DataError, NotSupportedError
@@ -162,12 +164,21 @@ def test_a_fitted_perceptron_predicts_the_same_from_its_file(y, multiclass, keep
     assert (load_model(tmp_path / "m").predict(sp.csr_matrix(X)) == clf.predict(X)).all()
 
 
+@pytest.mark.parametrize("y", [NAMED != "a", NAMED], ids=["two", "three"])
+def test_linear_models_of_scikit_learn_can_be_saved_too(y, tmp_path):
+    clf = LogisticRegression().fit(X, y)
+    save_model(clf, tmp_path / "m")
+    assert (load_model(tmp_path / "m").predict(X) == clf.predict(X)).all()
+
+
 def test_what_cannot_be_saved_says_why(tmp_path):
     with pytest.raises(NotSupportedError, match="Fit it first"):
         save_model(Perceptron(), tmp_path / "m")
     voted = Perceptron(keep="vote", max_iter=2, tol=None).fit(X, NAMED != "a")
     with pytest.raises(NotSupportedError, match=r"vote of [0-9]+ hyperplanes.*keep='average'"):
         save_model(voted, tmp_path / "m")
+    with pytest.raises(NotSupportedError, match="every pair of 3 classes"):
+        save_model(SVC(kernel="linear").fit(X, NAMED), tmp_path / "m")
     for changed, why in (
         ({"options": {"a": object()}}, "options"),
         ({"columns": {"a": np.inf}}, "come back"),

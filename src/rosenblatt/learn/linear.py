@@ -91,6 +91,11 @@ class LinearModel:
                 f"a linear model is made of coef_, intercept_ and classes_, and "
                 f"{type(estimator).__name__} lacks one: {e}. Fit it first."
             ) from e
+        if hasattr(estimator, "decision_function_shape") and len(classes) > 2:  # SVC
+            raise NotSupportedError(
+                f"{type(estimator).__name__} has a hyperplane for every pair of {len(classes)} "
+                "classes, and a linear model one for every class. Use LinearSVC."
+            )
         coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)
         coef = coef if coef.dtype == np.float32 else coef.astype(np.float64, copy=False)
         intercept = np.broadcast_to(np.asarray(intercept, dtype=coef.dtype), len(coef)).copy()

@@ -6,9 +6,13 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rosenblatt import LinearModel, Perceptron
 from rosenblatt.learn import keep
+from rosenblatt.learn.contributions import largest_first
+from rosenblatt.learn.heaviest import _steps
 
 X = np.random.default_rng(0).integers(-3, 4, (40, 5)).astype(float)
 NAMED = np.array(["a", "b", "c"])[np.arange(40) % 3]
@@ -64,6 +68,36 @@ def test_the_rows_times_their_amounts_are_the_weights(rows, y, multiclass):
     assert "distance" in str(told)
 
 
+def test_rules_that_do_not_add_rows_have_distances_only():
+    clf = Perceptron(rule="arow", max_iter=2, tol=None, record="updates").fit(X, NAMED != "a")
+    moved = clf.explain_model(3).planes[0].moved
+    assert [m.amount for m in moved] == [None] * 3
+    record = clf.trace_.record
+    steps = np.linalg.norm(np.diff(record.w, axis=0, prepend=0), axis=1)
+    assert moved[0].distance == max(np.bincount(record.row, steps))
+    assert moved[0].distance > 0
+    assert str(moved[0].row) in str(clf.explain_model(3))
+
+
+def test_a_penalty_is_part_of_the_distances():
+    clf = Perceptron(penalty="l2", max_iter=2, tol=None, record="updates").fit(X, NAMED != "a")
+    assert "penalty" in clf.explain_model().note
+
+
+@given(sizes=st.lists(st.integers(0, 5)), most=st.integers(0, 12))
+def test_the_largest_come_first_and_equal_ones_in_order(sizes, most):
+    by_hand = sorted(range(len(sizes)), key=lambda k: (-sizes[k], k))[:most]
+    assert largest_first(np.array(sizes, dtype=float), most).tolist() == by_hand
+
+
+def test_long_records_are_looked_at_in_blocks():
+    w = np.random.default_rng(0).standard_normal((20, 3))
+    start = np.ones(3)
+    by_hand = np.linalg.norm(np.diff(np.vstack([start, w]), axis=0), axis=1)
+    for block in (1, 2, 7, 19, 20, 21):
+        assert np.allclose(_steps(w, start, block), by_hand)
+
+
 def test_what_is_not_known_is_said(monkeypatch):
     clf = Perceptron(max_iter=3, tol=None).fit(X, NAMED)
     told = clf.explain_model()
@@ -71,7 +105,8 @@ def test_what_is_not_known_is_said(monkeypatch):
     assert told.note in str(told)
     assert not told.planes[0].moved
     clf.set_params(record="updates").fit(X, NAMED)
-    assert "not stored" in pickle.loads(pickle.dumps(clf)).explain_model().note
+    stored = pickle.loads(pickle.dumps(clf))
+    assert stored.explain_model() == clf.explain_model()
     batch = Perceptron(max_iter=3, tol=None, mode="batch", record="updates").fit(X, NAMED != "a")
     assert "at once" in batch.explain_model().note
     monkeypatch.setattr(keep, "MOST_LOGGED", 5)

@@ -74,9 +74,10 @@ class Explanation:
 
     def largest(self, most: int | None = None) -> tuple[Contribution, ...]:
         """The contributions that are not 0, the largest first, whatever their sign."""
-        order = np.argsort(-np.abs(self.contributions), kind="stable")
-        order = order[self.contributions[order] != 0]
-        return tuple(self._at(int(k)) for k in order[:most])
+        sizes = np.abs(self.contributions)
+        there = int(np.count_nonzero(sizes))
+        order = largest_first(sizes, there if most is None else min(most, there))
+        return tuple(self._at(int(k)) for k in order)
 
     def rows(self, most: int = 20) -> tuple[list[str], list[list[str]]]:
         """Header and lines of the table; what is left out is one line with its sum."""
@@ -134,6 +135,22 @@ def printable(name: Any) -> str:
     a\\x1b[2J\\n
     """
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(name))
+
+
+def largest_first(sizes: Array, most: int) -> Array:
+    """Where the `most` largest are, the first of equal ones first; in time linear in their number.
+
+    >>> largest_first(np.array([2, 5, 1, 5, 2]), 3)
+    array([1, 3, 0])
+    """
+    if most < len(sizes):
+        least = np.partition(sizes, len(sizes) - most)[len(sizes) - most] if most else np.inf
+        above = np.flatnonzero(sizes > least)
+        equal = np.flatnonzero(sizes == least)[: most - len(above)]
+        among = np.sort(np.concatenate([above, equal]))
+    else:
+        among = np.arange(len(sizes))
+    return among[np.argsort(-sizes[among], kind="stable")]
 
 
 def explain_row(model: LinearModel, x: Any) -> Explanation:

@@ -1,8 +1,8 @@
 """Heaviest: the largest weights of a model by name, and the rows that moved them most.
 
-From w_0 on, every update adds a multiple of one row: w = w_0 + sum_i a_i x_i, where a_i is the
-sum of the amounts (learning rate times y times weight) of the updates at row i. Row i moved the
-weights by the distance sum |amount| ||x_i||; the offset is left out of it.
+Row i moved the weights by the sum of ||w_after - w_before|| over the updates at it; the offset is
+left out. The rules that add multiples of a row give w = w_0 + sum_i a_i x_i besides, where a_i is
+the sum of the amounts (learning rate times y times weight) of these updates.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.learn.contributions import printable
+from rosenblatt.learn.contributions import largest_first, printable
+from rosenblatt.learn.rules import ALMA, SecondOrder
 from rosenblatt.learn.trace import OneVsRestTrace, Record, Trace, html_table, plural, text_table
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ class Moved:
     """A training row that moved the weights.
 
     `row` counts from 0; `updates` is how often it did; `amount` the multiple of it that is in the
-    weights; `distance` the length of all its steps, sum |amount| ||x||.
+    last weights, None if they are no sum of rows (a penalty; arow, scw, sop and alma); `distance`
+    the length of all its steps.
     """
 
     row: int
     updates: int
-    amount: float
+    amount: float | None
     distance: float
 
 
@@ -81,7 +83,7 @@ class PlaneExplanation:
         ]
         if self.moved:
             lines = [
-                [str(m.row), str(m.updates), f"{m.amount:.6g}", f"{m.distance:.6g}"]
+                [str(m.row), str(m.updates), _number(m.amount), _number(m.distance)]
                 for m in self.moved
             ]
             found.append((["row", "updates", "amount", "distance"], lines))
@@ -147,57 +149,65 @@ def explain_weights(
 
 
 def _largest(model: LinearModel, w: Array, most: int) -> tuple[Weight, ...]:
-    order = np.argsort(-np.abs(w), kind="stable")[:most]
+    order = largest_first(np.abs(w), most)
     return tuple(Weight(model.name(int(k)), float(w[k])) for k in order if w[k])
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
 
 
 def _moved(trace: Trace | OneVsRestTrace, k: int, most: int) -> tuple[Moved, ...]:
     """The rows that moved hyperplane k most."""
-    own = trace[k] if isinstance(trace, OneVsRestTrace) else trace
-    record = own.record
-    if record is None or _why_not(record):
+    record = (trace[k] if isinstance(trace, OneVsRestTrace) else trace).record
+    if record is None or record.setting is None or _why_not(record):
         return ()
-    row, amount = record.row, record.amount
-    if record.w.ndim == 3:  # all classes at once: one is pushed, another pulled
-        row, amount = _of_class(record, k)
-    assert record.setting is not None
-    assert record.setting.problem is not None
-    rows, place = np.unique(row, return_inverse=True)
-    lengths = _lengths(record.setting.problem.X[rows])
+    w, b, (w0, b0) = record.w, record.b, record.setting.start
+    amount = record.amount
+    if w.ndim == 3:  # all classes at once: one is pushed, another pulled
+        w, b, w0, b0 = w[:, k], b[:, k : k + 1], w0[k], b0[k : k + 1]
+        amount = np.where(_of_class(record, k), amount, -amount)
+    steps = _steps(w, w0)
+    there = (steps > 0) | (_steps(b, b0) > 0)
+    rows, place = np.unique(record.row[there], return_inverse=True)
     updates = np.bincount(place, minlength=len(rows))
-    total = np.bincount(place, amount, len(rows))
-    distance = np.bincount(place, np.abs(amount), len(rows)) * lengths
-    order = np.argsort(-distance, kind="stable")[:most]
+    total = np.bincount(place, amount[there], len(rows))
+    distance = np.bincount(place, steps[there], len(rows))
+    sums = _is_sum_of_rows(record)
     return tuple(
-        Moved(int(rows[i]), int(updates[i]), float(total[i]), float(distance[i])) for i in order
+        Moved(int(rows[i]), int(updates[i]), float(total[i]) if sums else None, float(distance[i]))
+        for i in largest_first(distance, most)
     )
 
 
-def _of_class(record: Record, k: int) -> tuple[Array, Array]:
-    """Of a run over all classes at once: the updates that moved class k, and by how much."""
-    assert record.setting is not None
-    assert record.setting.problem is not None
-    before = np.concatenate([record.setting.start[0][None, k], record.w[:-1, k]])
-    changed = (record.w[:, k] != before).any(axis=1)
-    own = record.setting.problem.y[record.row] == k
-    amount = np.where(own, record.amount, -record.amount)
-    return record.row[changed], amount[changed]
+def _steps(w: Array, start: Array, block: int = 512) -> Array:
+    """||w_after - w_before|| of every update, without another copy of all weights."""
+    found = []
+    for k in range(0, len(w), block):
+        before = np.concatenate([start[None] if k == 0 else w[k - 1 : k], w[k : k + block - 1]])
+        moved = w[k : k + block].astype(np.float64) - before[: len(w) - k]
+        found.append(np.linalg.norm(moved, axis=1))
+    return np.concatenate([np.empty(0), *found])
 
 
-def _lengths(X: Any) -> Array:
-    """||x|| of every row."""
-    if hasattr(X, "tocsr"):
-        squares = X.astype(np.float64).power(2).sum(axis=1)
-        return np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
-    return np.asarray(np.linalg.norm(X.astype(np.float64), axis=1))
+def _of_class(record: Record, k: int) -> Array:
+    """Which updates were made at a row of class k, as far as the rows are still there."""
+    problem = None if record.setting is None else record.setting.problem
+    return np.ones(len(record), bool) if problem is None else np.asarray(problem.y[record.row] == k)
+
+
+def _is_sum_of_rows(record: Record) -> bool:
+    setting = record.setting
+    if setting is None or (record.w.ndim == 3 and setting.problem is None):
+        return False
+    update = setting.update
+    return update.penalty is None and not isinstance(update.rule, (ALMA, SecondOrder))
 
 
 def _why_not(record: Record) -> str:
     """Why the rows of a record cannot be told, if so."""
     if (record.row < 0).any():
         return "Every step of mode='batch' is made by all misclassified rows at once."
-    if record.setting is None or record.setting.problem is None:
-        return "The training rows are not stored with the model; fit again to know what they did."
     return ""
 
 
@@ -209,5 +219,9 @@ def _note(trace: Trace | OneVsRestTrace) -> str:
             return HOW
         if why := _why_not(record):
             return why
+    setting = traces[0].record and traces[0].record.setting
+    penalty = "Distances include what the penalty did since the update before."
+    said = [penalty] if setting and setting.update.penalty else []
     cut = [f"{r.title[0].upper()}{r.title[1:]}" for r in records if r and not r.complete]
-    return f"{cut[0]} were recorded; the rows are of these." if cut else ""
+    said += [f"{cut[0]} were recorded; the rows are of these."] if cut else []
+    return " ".join(said)

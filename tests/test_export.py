@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rosenblatt import LinearModel, Perceptron, export_onnx
+from rosenblatt import LinearModel, Perceptron, export_onnx, load_model, read, save_model
 from rosenblatt.errors import NotSupportedError
 
 ROWS = 100_000
@@ -133,3 +133,14 @@ def test_what_cannot_leave_says_why(tmp_path):
         with pytest.raises(NotSupportedError, match="encoded=True"):
             leave(encoded)
     assert encoded.to_sklearn(encoded=True).predict([[1.0]]) == [1]
+
+
+def test_real_rows_get_the_same_labels_from_every_copy(shared_data, tmp_path):
+    table = read(shared_data / "a9a" / "a9a.svm.gz", n_features=123)
+    clf = Perceptron(max_iter=2, tol=None, keep="average").fit(table.X, table.y)
+    labels = clf.predict(table.X)
+    save_model(clf, tmp_path / "m")
+    export_onnx(clf, tmp_path / "m.onnx")
+    assert (load_model(tmp_path / "m").predict(table.X) == labels).all()
+    assert (clf.to_sklearn().predict(table.X) == labels).all()
+    assert (run(tmp_path / "m.onnx", table.X.toarray())[0] == labels).all()

@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.keep import Keep
-from rosenblatt.learn.rules import ALMA, Rosenblatt, resolve
+from rosenblatt.learn.rules import ALMA, MinOver, Rosenblatt, resolve
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import NO_LIMIT, Stop
 from rosenblatt.learn.update import Penalty, Update
@@ -191,14 +191,21 @@ class Options:
                 f"Leave eta0 out; it has the parameters {sorted(update.rule.get_params())}."
             )
 
+        if isinstance(update.rule, MinOver) and self.keep in ("vote", "pocket"):
+            raise NotSupportedError(
+                f"keep={self.keep!r} counts how long weights stay as they are, and rule='minover' "
+                "moves them at every step. Use keep='last', or 'average'."
+            )
+
     def check_for(self, n_classes: int) -> None:
         """What the direct multiclass rule cannot be combined with."""
         update = self.update
         if not self.direct or n_classes <= 2:
             return
-        if isinstance(update.rule, ALMA):
+        if isinstance(update.rule, (ALMA, MinOver)):
             raise NotSupportedError(
-                "rule='alma' is defined for two classes. Use multiclass='ovr', or another rule."
+                f"rule={update.rule.name!r} is defined for two classes. Use multiclass='ovr', or "
+                "another rule."
             )
         if update.tie in ("positive", "half"):
             raise NotSupportedError(
@@ -226,6 +233,11 @@ class Options:
 
     def once(self) -> Options:
         """One pass and no other test: what partial_fit does."""
+        if isinstance(self.update.rule, MinOver):
+            raise NotSupportedError(
+                "rule='minover' compares all rows at every step, and partial_fit sees a part at a "
+                "time. Use fit, or rule='margin' or 'alma'."
+            )
         if self.keep == "pocket":
             raise NotSupportedError(
                 "keep='pocket' needs the whole training set to compare weights, and partial_fit "

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import State
-from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, SecondOrder
+from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, MinOver, SecondOrder
+from rosenblatt.learn.trace import MarginInterval
 from rosenblatt.learn.update import Update
 
 if TYPE_CHECKING:  # scipy.sparse comes with it, which a command on a file can do without
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # scipy.sparse comes with it, which a command on a file can d
 
 Array = npt.NDArray[Any]
 MOST_BYTES = 2**31  # of a full covariance
+COLUMN_BYTES = 2**28  # of the products with single rows that minover keeps
+MOST_STEPS, MOST_MARGINS = 10_000, 10**8  # steps in a pass of minover, and margins compared
 KINDS = {
     "pa": kernels.PA,
     "pa1": kernels.PA1,
@@ -47,6 +50,16 @@ class Prepared:
             self.work = np.zeros((*state.w.shape[:-1], state.w.shape[-1] + 1))
         elif isinstance(rule, ALMA):
             self.theta = before_link(state.w, state.b, rule.p)
+        elif isinstance(rule, MinOver):
+            self.minover = stability(rule, update, problem, state)
+
+    def margin(self) -> MarginInterval | None:
+        """What a run of minover has proven about the largest margin so far."""
+        if not isinstance(self.update.rule, MinOver):
+            return None
+        state = self.minover.state
+        lower, upper = float(state[kernels.LOWER]), float(state[kernels.UPPER])
+        return MarginInterval(lower, upper, self.update.fit_intercept)
 
     def rule(self, first: int, n: int) -> Any:
         """For passes first, ..., first + n - 1 (from 1)."""
@@ -59,6 +72,8 @@ class Prepared:
                 u.rule.bar, u.rule.step, float(u.rule.p), kernels.TIES[u.tie], u.fit_intercept,
                 self.theta, np.zeros(4),
             )  # fmt: skip
+        if isinstance(u.rule, MinOver):
+            return self.minover
         common = (u.tau, kernels.TIES[u.tie], isinstance(u.rule, Margin), u.fit_intercept)
         if u.mode != "online":
             return kernels.Batch(u.etas(first, n), *common, u.mode == "batch-mean")
@@ -120,6 +135,29 @@ def first_spread(rule: Adaptive, shape: tuple[int, ...], intercept: bool) -> Arr
             )
         one = np.diag(diagonal)
     return one.copy() if len(shape) == 1 else np.repeat(one[None], shape[0], axis=0)
+
+
+def stability(rule: MinOver, update: Update, problem: Problem, state: State) -> kernels.MinOver:
+    """What minover works with; it starts from w = 0, on rows that all count the same."""
+    weight, (n, d) = problem.sample_weight, problem.X.shape
+    if weight is not None and not np.isin(weight, (0, 1)).all():
+        raise NotSupportedError(
+            "rule='minover' looks for the largest margin, which the weight of a row or class does "
+            "not change. Give weights of 1, or 0 to leave rows out."
+        )
+    if state.w.any() or state.b.any() or state.visits:
+        raise NotSupportedError(
+            "rule='minover' starts from w = 0: its bound on the largest margin counts steps from "
+            "there. Use init='zero' and warm_start=False, without coef_init and intercept_init."
+        )
+    wide = -(-n // kernels.BLOCK_OF_MARGINS) * kernels.BLOCK_OF_MARGINS
+    kept = max(1, min(n, COLUMN_BYTES // (8 * wide)))
+    return kernels.MinOver(
+        0.0, kernels.TIES[update.tie], False, update.fit_intercept, float(rule.gap),
+        max(1, min(MOST_STEPS, MOST_MARGINS // n)),
+        np.zeros(n, np.int64), np.zeros(n), np.full(wide, np.inf), np.zeros(kept * wide),
+        np.full(n, -1), np.full(kept, -1), np.zeros(kept, np.bool_), np.zeros(d), np.zeros(8),
+    )  # fmt: skip
 
 
 def before_link(w: Array, b: Array, p: float) -> Array:

@@ -297,6 +297,47 @@ def batch(
     return run
 
 
+def minover(
+    X: Sequence[Row],
+    y: Sequence[int],
+    *,
+    gap: Any = 0.01,
+    intercept: bool = True,
+    steps: int = 10_000,
+    max_iter: int = 1000,
+    max_updates: float = math.inf,
+) -> Run:
+    """The row of smallest margin is added, whether or not it is a mistake [Krauth, Mezard 1987].
+
+    After M steps from w = 0, with ||.|| and w counting the offset, no hyperplane has a margin
+    above ||w|| / M: each step adds at least gamma to the component of w along the best one. So
+    the run ends when its own margin is (1 - gap) of that. A pass is `steps` steps.
+
+    >>> run = minover([[2], [-1]], [1, -1], gap=0.1)
+    >>> [row for row, _, _ in run.updates], run.weights, run.stop_reason
+    ([0, 1, 1, 0, 1, 1], ([8], -2), 'separated')
+    """
+    check(X, y, "mistake")
+    w, b = [0] * len(X[0]), 0
+    run = Run((w, b), [], "max_iter")
+    for made in range(steps * max_iter + 1):
+        margins = [label * score(w, b, x) for x, label in zip(X, y, strict=True)]
+        z = min(margins)
+        i = margins.index(z)  # the first on a tie
+        if z > 0 and z * made >= (1 - gap) * (sum(wj * wj for wj in w) + b * b):
+            run.stop_reason = "separated"
+            break
+        if made == steps * max_iter:
+            break
+        if made >= max_updates:
+            run.stop_reason = "max_updates"
+            break
+        w = [wj + y[i] * xj for wj, xj in zip(w, X[i], strict=True)]
+        b = b + y[i] if intercept else b
+        run.visits.append(Visit(1 + made // steps, i, mistake(z, y[i]), 1, w, b))
+    return run
+
+
 def direct(
     X: Sequence[Row],
     y: Sequence[int],

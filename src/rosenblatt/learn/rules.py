@@ -252,6 +252,34 @@ class ALMA(Rule):
         return math.sqrt(2) if self.C is None else float(self.C)
 
 
+@dataclass(frozen=True)
+class MinOver(Rule):
+    """Optimal stability: each step adds the row of smallest margin, right or wrong.
+
+    With z_i = y_i (x_i, 1) and w counting the offset: w += z_i, i = argmin z_i.w, ties to the first
+    row. After M steps from w = 0 the largest margin gamma (the offset counted in the norm) lies
+    between min z_i.w / ||w|| and ||w|| / M; the run ends when the first is at least 1 - gap of the
+    second, after some (R / gamma)^2 / gap steps. Both are in ``trace_.margin``. Every step looks
+    at all rows: the order of visits means nothing, and a pass is 10,000 steps (10^8 / n beyond
+    10,000 rows). `tol` does not end it; data that are not separable use up `max_iter`, unless w
+    comes back at the end of a pass. [Krauth, Mezard 1987]
+
+    gap : how much of the largest margin may be missing.
+
+    Examples
+    --------
+    >>> MinOver(gap=0.001)
+    MinOver(gap=0.001)
+    """
+
+    gap: float = 0.01
+    has_rate: ClassVar[bool] = False
+    name: ClassVar[str] = "minover"
+
+    def __post_init__(self) -> None:
+        _check(self, "gap", lambda v: 0 < v < 1, "between 0 and 1", "the share of margin missing")
+
+
 def _positive(v: float) -> bool:
     return 0 < v < np.inf
 
@@ -264,7 +292,7 @@ def _check(rule: Rule, name: str, inside: Callable[[Any], bool], words: str, wha
 
 
 RULES: dict[str, type[Rule]] = {
-    r.name: r for r in (Rosenblatt, Margin, PA, PA1, PA2, AROW, SCW, SOP, ALMA)
+    r.name: r for r in (Rosenblatt, Margin, PA, PA1, PA2, AROW, SCW, SOP, ALMA, MinOver)
 }
 
 

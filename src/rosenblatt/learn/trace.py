@@ -78,6 +78,35 @@ class Cycle:
         return f"cycle of {passes} and {updates}: {meaning}"
 
 
+@dataclass(frozen=True)
+class MarginInterval:
+    """Where the largest margin lies, as a run of `MinOver` has proven it.
+
+    Attributes
+    ----------
+    lower : float
+        The margin of the last weights: below 0 while they do not separate the rows.
+    upper : float
+        No hyperplane has more. Both bounds allow for rounding.
+    augmented : bool
+        Whether the offset is counted in the norm, as in ``max_margin(..., augmented=True)``;
+        False for hyperplanes through the origin.
+    """
+
+    lower: float
+    upper: float
+    augmented: bool
+
+    def __str__(self) -> str:
+        inside = " (offset counted in the norm)" if self.augmented else ""
+        if self.lower <= 0:
+            return f"largest margin at most {self.upper:.6g}{inside}, if there is one"
+        return (
+            f"largest margin between {self.lower:.6g} and {self.upper:.6g}{inside}: the last "
+            f"weights have at least {100 * self.lower / self.upper:.2f} % of it"
+        )
+
+
 class Recorded(NamedTuple):
     """One update: in which pass, at which row, the weights after it, and the multiple of x
     that was added (learning rate times y times weight; the learning rate of a batch step)."""
@@ -203,6 +232,8 @@ class Trace:
         Which weights were given back.
     kept_pass : int or None
         The pass whose weights these are (counted from 1; 0 is the start), where there is one.
+    margin : MarginInterval or None
+        Where the largest margin lies, of a run with ``rule="minover"``.
     """
 
     stop_reason: StopReason
@@ -218,6 +249,7 @@ class Trace:
     scores: Array | None = None
     keep: str = "last"
     kept_pass: int | None = None
+    margin: MarginInterval | None = None
 
     def __post_init__(self) -> None:
         for values in (self.mistakes, self.updates, self.loss, self.norms, self.scores):
@@ -283,7 +315,8 @@ class Trace:
 
     @property
     def _end(self) -> list[str]:
-        return [line for line in (self.given_back, str(self.cycle or "")) if line]
+        lines = (self.given_back, str(self.margin or ""), str(self.cycle or ""))
+        return [line for line in lines if line]
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self.rows()), *self._end])
@@ -368,7 +401,7 @@ class OneVsRestTrace:
     @property
     def _end(self) -> list[str]:
         pairs = zip(self.classes, self.traces, strict=True)
-        return [f"class {c}: {t.cycle}" for c, t in pairs if t.cycle]
+        return [f"class {c}: {proof}" for c, t in pairs for proof in (t.margin, t.cycle) if proof]
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self.rows()), *self._end])

@@ -26,6 +26,7 @@ from rosenblatt.learn.keep import (
     logged,
 )
 from rosenblatt.learn.prepared import Prepared
+from rosenblatt.learn.rules import MinOver
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.shortcuts import NO_GRAM, Choice
 from rosenblatt.learn.sketch import Sketching, no_sketch
@@ -179,7 +180,8 @@ class _Run:
         self.held_mask = None if held_out is None else held_out.mask
         self.direct = state.w.ndim == 2
         self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
-        self.schedule = schedule if update.mode == "online" else Schedule()
+        all_rows = update.mode != "online" or isinstance(update.rule, MinOver)  # at every step
+        self.schedule = Schedule() if all_rows else schedule
         self.tapes: list[kernels.Tape] = []
         self.prepared = Prepared(update, problem, state)
         self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
@@ -217,12 +219,14 @@ class _Run:
         self.size = float(self.n_rows)
         if repeated:
             self.size = float((weight if held_out is None else weight[~held_out.mask]).sum())
+        minover = isinstance(self.update.rule, MinOver)
         watch = (
             stop.cycle
             and self.schedule.fixed
-            and self.update.moves_by_rows
+            and (self.update.moves_by_rows or minover)
             and self.update.constant_eta
         )
+        by_loss = stop.tol is not None and held_out is None and not minover
         flat = state.w.reshape(-1)
         single = self.update.mode == "online" and self.update.moves_by_rows and not self.direct
         bare = self.keep in ("last", "average") and not self.wants_record
@@ -240,7 +244,7 @@ class _Run:
             self._log(),
             kernels.Stop(
                 self._limit(),
-                -np.inf if stop.tol is None or held_out is not None else float(stop.tol),
+                float(stop.tol) if by_loss and stop.tol is not None else -np.inf,
                 stop.patience,
                 stop.clean and self.update.only_mistakes_move,
                 self.update.mode != "online",
@@ -345,6 +349,7 @@ class _Run:
         self.state.mistakes += int(tape.mistakes.sum())
         if self.keep == "vote":
             self._collect_votes()
+        margin = self.prepared.margin()  # before a cycle goes round once more
         return Trace(
             reason,
             tape.mistakes,
@@ -359,6 +364,7 @@ class _Run:
             scores,
             self.keep,
             kept_pass or self._kept_pass(),
+            margin,
         )
 
     def _kept_pass(self) -> int | None:

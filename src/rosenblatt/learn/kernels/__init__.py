@@ -4,7 +4,8 @@ One body per algorithm serves dense and CSR data alike. A row is reached through
 `dot`, `add` and `square`, which numba resolves at compile time from the type of
 `rows` (:class:`Dense` or :class:`Sparse`); which algorithm runs is resolved from the
 type of `rule` (:class:`Online`, :class:`Penalised`, :class:`Batch`, :class:`Direct`,
-:class:`Adaptive`, :class:`Alma`): each is an overload of `one_pass` in a file of its own.
+:class:`Adaptive`, :class:`Alma`, :class:`MinOver`): each is an overload of `one_pass` in a
+file of its own.
 
 The order of additions inside a dot product is left to the compiler (`reassoc`), so
 scores carry rounding errors unless the sums are exact; no flag assumes finite values.
@@ -15,9 +16,13 @@ folder (`entry_point`); a kernel calls only kernels of this folder.
 """
 
 # each of these is an overload of one_pass
-from rosenblatt.learn.kernels import adaptive, alma, batch, direct, online, penalised
+from rosenblatt.learn.kernels import adaptive, alma, batch, direct, minover, online, penalised
 from rosenblatt.learn.kernels.arrays import *
 from rosenblatt.learn.kernels.kept_margins import LARGEST as LARGEST
 from rosenblatt.learn.kernels.loop import passes as passes
+from rosenblatt.learn.kernels.minover import BLOCK_OF_MARGINS as BLOCK_OF_MARGINS
+from rosenblatt.learn.kernels.minover import LOWER as LOWER
+from rosenblatt.learn.kernels.minover import UPPER as UPPER
+from rosenblatt.learn.kernels.minover import MinOver as MinOver
 from rosenblatt.learn.kernels.sketches import draw as draw
 from rosenblatt.learn.kernels.stream import visit as visit

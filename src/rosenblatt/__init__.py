@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators",
     "Margin": "rosenblatt.learn.rules",
+    "MinOver": "rosenblatt.learn.rules",
     "ALMA": "rosenblatt.learn.rules",
     "AROW": "rosenblatt.learn.rules",
     "PA": "rosenblatt.learn.rules",
@@ -92,6 +93,7 @@ __all__ = [
     "LossesDisplay",
     "Margin",
     "MaxMargin",
+    "MinOver",
     "MistakesDisplay",
     "ModelExplanation",
     "NotSeparable",

@@ -170,8 +170,7 @@ def lowest(margins):
     return z, i
 
 
-@intrinsic
-def move_block(typing_context, margins, first, columns, start, z):
+def _move_block(typing_context, margins, first, columns, start, z):
     """margins[first:][:BLOCK] += columns[start:][:BLOCK]; whether one is below z."""
 
     def generate(context, builder, signature, args):
@@ -194,13 +193,15 @@ def move_block(typing_context, margins, first, columns, start, z):
     return types.boolean(margins, place, columns, place, types.float64), generate
 
 
+move_block: Any = intrinsic(_move_block)  # numba has no type hints
+
+
 @compiled()
 def follow(margins, columns, here):
     """Margins move by a column; `lowest` of them. Few blocks hold a new lowest."""
     z, i, start = np.inf, 0, here * margins.size
     for first in range(0, margins.size, BLOCK):
-        below: Any = move_block(margins, first, columns, start + first, z)
-        if below:
+        if move_block(margins, first, columns, start + first, z):
             for k in range(first, first + BLOCK):
                 if margins[np.uint64(k)] < z:
                     z, i = margins[np.uint64(k)], k

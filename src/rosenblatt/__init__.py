@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation
     from rosenblatt.learn.linear import LinearModel
-    from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin
+    from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
     from rosenblatt.model_file import load_model, save_model
     from rosenblatt.prove.certificate import (

@@ -315,7 +315,7 @@ def minover(
 
     >>> run = minover([[2], [-1]], [1, -1], gap=0.1)
     >>> [row for row, _, _ in run.updates], run.weights, run.stop_reason
-    ([0, 1, 1, 0, 1, 1], ([8], -2), 'separated')
+    ([0, 1, 1, 1], ([5], -2), 'separated')
     """
     check(X, y, "mistake")
     w, b = [0] * len(X[0]), 0

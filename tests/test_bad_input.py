@@ -417,6 +417,8 @@ BAD_PARAMETERS = {
     "penalty": ["l3", True, 0],
     "alpha": [-1.0, NAN, INF, "a", None],
     "l1_ratio": [-0.1, 1.1, NAN, None],
+    "learning_rate": ["pa1", None, 0.1],
+    "power_t": [-0.5, NAN, INF, "a", None],
     "fit_intercept": ["yes", 1, None],
     "max_iter": [0, -1, 1.5, "a", None],
     "tol": [-1.0, NAN, "a"],
@@ -493,6 +495,10 @@ def test_a_bad_margin_is_refused_at_once(tau):
         ({"mode": "batch", "penalty": "l2"}, "mode='batch' has no penalty"),
         ({"weighting": "repeat", "rule": "margin"}, r"weighting='repeat'.*Margin\(tau=1.0\)"),
         ({"weighting": "repeat", "penalty": "l2"}, "weighting='repeat'.*[Pp]enalty"),
+        ({"weighting": "repeat", "learning_rate": "optimal"}, "weighting='repeat'.*'optimal'"),
+        ({"mode": "batch", "learning_rate": "adaptive"}, "learning_rate='adaptive'.*mode='batch'"),
+        ({"rule": "pa1", "learning_rate": "invscaling"}, "rule='pa1'.*='invscaling'"),
+        ({"rule": "alma", "learning_rate": "optimal"}, "rule='alma'.*='optimal'"),
     ],
     ids=str,
 )
@@ -502,7 +508,15 @@ def test_combinations_without_a_meaning_are_refused(params, message):
 
 
 @pytest.mark.parametrize(
-    "params", [{"tie": "positive"}, {"tie": "half"}, {"penalty": "l2"}, {"mode": "batch"}], ids=str
+    "params",
+    [
+        {"tie": "positive"},
+        {"tie": "half"},
+        {"penalty": "l2"},
+        {"mode": "batch"},
+        {"learning_rate": "optimal"},
+    ],
+    ids=str,
 )
 def test_what_the_direct_rule_cannot_do_is_refused_for_many_classes_only(params):
     clf = fitted(multiclass="direct").set_params(**params)
@@ -510,6 +524,11 @@ def test_what_the_direct_rule_cannot_do_is_refused_for_many_classes_only(params)
     message = f"{name}={value!r}" if name != "penalty" else "penalty"
     refused(NotSupportedError, message, clf.fit, X, THREE)
     clf.fit(X, Y)
+
+
+def test_the_optimal_rate_needs_an_alpha():
+    clf = fitted().set_params(learning_rate="optimal", alpha=0.0)
+    refused(ParameterError, "alpha must be > 0 with learning_rate='optimal'", clf.fit, X, Y)
 
 
 def test_the_pocket_has_no_partial_fit():

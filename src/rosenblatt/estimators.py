@@ -73,7 +73,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         Shrinks the weights a little at every visit. Training then no longer ends at a
         clean pass, and keep='vote' and 'pocket' have no meaning.
     alpha : float, default=0.0001
-        How strong the penalty is.
+        How strong the penalty is; with learning_rate='optimal', also how small the steps are.
     l1_ratio : float, default=0.15
         The share of L1 in 'elasticnet'.
     fit_intercept : bool, default=True
@@ -88,6 +88,13 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         'sample': as many draws with replacement as there are rows.
     verbose : int, default=0
         1 prints a line a pass.
+    learning_rate : {'constant', 'optimal', 'invscaling', 'adaptive'}, default='constant'
+        The rate at visit t (`t_`), as ``SGDClassifier`` has it. 'constant': eta0. 'optimal':
+        1 / (alpha (t0 + t - 1)), t0 such that the first is alpha^(-1/4); eta0 is not used.
+        'invscaling': eta0 / t^power_t. 'adaptive': eta0; where training would stop for want of a
+        gain of `tol`, a fifth of it instead, until it is at most 1e-6.
+    power_t : float, default=0.5
+        The exponent of 'invscaling'.
     eta0 : float, default=1.0
         The learning rate. From zero weights it only rescales them. With mode='batch' also
         a sequence or a function of the pass number (from 1): the step sizes alpha_k.
@@ -180,6 +187,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         penalty: str | None = None,
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
+        learning_rate: str = "constant",
+        power_t: float = 0.5,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -206,6 +215,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self.penalty = penalty
         self.alpha = alpha
         self.l1_ratio = l1_ratio
+        self.learning_rate = learning_rate
+        self.power_t = power_t
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
@@ -318,7 +329,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             at any time; one against the rest, a late class starts where it would stand had
             it been named at the start (visited in order and without class weights, exactly).
         """
-        options = Options.of(self.get_params(deep=False)).once()
+        options = Options.of(self.get_params(deep=False)).once(getattr(self, "t_", 1.0))
         if self.early_stopping:
             raise ParameterError("early_stopping should be False with partial_fit: use fit.")
         first = not hasattr(self, "_standing")

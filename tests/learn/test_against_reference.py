@@ -10,7 +10,7 @@ from rosenblatt.learn.keep import State, ballot
 from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Penalty, Update
+from rosenblatt.learn.update import Penalty, Rate, Update
 from tests.strategies import TIES, integer_rows, problem
 
 KINDS = [("dense", np.float64), ("dense", np.float32), ("csr32", np.float64), ("csr64", np.float32)]
@@ -220,16 +220,32 @@ def test_direct_multiclass(rows, labels, tie, schedule, seed, kind, weights, rep
     l1_ratio=st.sampled_from([0.0, 0.4, 1.0]),
     kind=st.sampled_from([KINDS[0], KINDS[2]]),
     keep=st.sampled_from(["last", "average"]),
+    rate=st.sampled_from([None, "optimal", "invscaling"]),
+    tau=st.sampled_from([0, 1]),
 )
-def test_penalties(rows, alpha, l1_ratio, kind, keep):
-    """The scaled, lazy form against the plain one, in floating point."""
+def test_penalties(rows, alpha, l1_ratio, kind, keep, rate, tau):
+    """The scaled, lazy form against the plain one, in floating point, with rates that fall."""
     X, y = rows
-    history = reference.penalised(X, y, eta=0.5, alpha=alpha, l1_ratio=l1_ratio, max_iter=3)
-    scores = [abs(reference.score(w, b, X[(t + 1) % len(X)])) for t, (w, b) in enumerate(history)]
-    assume(all(s > 1e-9 or s == 0 for s in scores) and min(scores[:-1], default=1) > 1e-9)
+    eta = {
+        None: 0.5,
+        "optimal": reference.optimal(0.1),
+        "invscaling": reference.invscaling(0.5, 0.4),
+    }[rate]
+    history = reference.penalised(
+        X, y, eta=eta, tau=tau, alpha=alpha, l1_ratio=l1_ratio, max_iter=3
+    )
+    after = [y[(t + 1) % len(X)] * reference.score(w, b, X[(t + 1) % len(X)]) - tau
+             for t, (w, b) in enumerate(history)]  # fmt: skip
+    assume(min(map(abs, after[:-1]), default=1) > 1e-9)
     state = State.at([0] * len(X[0]), [0], np.float64)
-    update = Update(eta0=0.5, penalty=Penalty(alpha, l1_ratio))
-    _, w, b = train(problem(X, y, *kind), update, Schedule(), keep, Stop(max_iter=3), state)
+    update = Update(
+        rule=Margin(tau) if tau else Rosenblatt(),
+        eta0=0.5,
+        penalty=Penalty(alpha, l1_ratio) if alpha else None,
+        rate=rate and Rate(rate, 0.1, 0.4),
+    )
+    stop = Stop(max_iter=3, clean=False, cycle=False)
+    _, w, b = train(problem(X, y, *kind), update, Schedule(), keep, stop, state)
     if keep == "average":
         expected = np.mean([v for v, _ in history], axis=0)
         expected_b = np.mean([v for _, v in history])

@@ -126,6 +126,7 @@ SETOSA = SPECIES == 0
         ({"penalty": "l2"}, "a penalty moves the weights"),
         ({"class_weight": "balanced"}, "updates of different sizes"),
         ({"mode": "batch", "eta0": [1.0, 0.5]}, "learning rate changes"),
+        ({"learning_rate": "invscaling"}, "learning rate changes"),
     ],
 )
 def test_no_theorem_at_all(params, why):

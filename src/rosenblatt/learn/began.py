@@ -30,7 +30,7 @@ class Began:
     mode, tie, tau, fit_intercept, penalty, direct : as the estimator had them
     rule, has_rate : the rule as it is written, and whether the learning rate means something to it
     eta : float or None
-        The learning rate; None if it changes from pass to pass.
+        The learning rate; None if it changes from pass to pass or visit to visit.
     shuffle : str
         "order", "shuffle" or "sample".
     weights : str

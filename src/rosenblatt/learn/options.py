@@ -14,7 +14,7 @@ from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.rules import ALMA, MinOver, Rosenblatt, resolve
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import NO_LIMIT, Stop
-from rosenblatt.learn.update import Penalty, Update
+from rosenblatt.learn.update import Penalty, Rate, Update
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -56,6 +56,8 @@ CHECKS: dict[str, Check] = {
     "penalty": _choice(None, "l2", "l1", "elasticnet"),
     "alpha": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0"),
     "l1_ratio": _number(lambda v: 0 <= v <= 1, "a number from 0 to 1"),
+    "learning_rate": _choice("constant", "optimal", "invscaling", "adaptive"),
+    "power_t": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0"),
     "fit_intercept": _flag(),
     "max_iter": _whole(1),
     "tol": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0", optional=True),
@@ -125,6 +127,9 @@ class Options:
         penalty = params["penalty"] and Penalty(
             float(params["alpha"]), float(ratios[params["penalty"]])
         )
+        rate = None
+        if params["learning_rate"] != "constant":
+            rate = Rate(params["learning_rate"], float(params["alpha"]), float(params["power_t"]))
         update = Update(
             rule=resolve(params["rule"]),
             tie=params["tie"],
@@ -133,6 +138,7 @@ class Options:
             weighting=params["weighting"],
             penalty=penalty or None,
             fit_intercept=bool(params["fit_intercept"]),
+            rate=rate,
         )
         stop = Stop(
             max_iter=int(params["max_iter"]),
@@ -166,10 +172,32 @@ class Options:
             raise NotSupportedError(
                 f"mode={update.mode!r} has no penalty. Use mode='online' or penalty=None."
             )
+        if update.rate is not None:
+            self._check_rate(update.rate.kind)
         if update.weighting == "repeat" and not (plain and update.penalty is None):
             raise NotSupportedError(
                 "weighting='repeat' is defined for rule='perceptron' without a penalty, got "
                 f"rule={update.rule!r}, penalty={update.penalty!r}. Use weighting='scale'."
+            )
+
+    def _check_rate(self, kind: str) -> None:
+        """Rates that fall from visit to visit."""
+        update = self.update
+        if kind == "optimal" and update.rate and update.rate.alpha == 0:
+            raise ParameterError(
+                "alpha must be > 0 with learning_rate='optimal', which is computed from it; got 0. "
+                "Use another alpha, or learning_rate='invscaling'."
+            )
+        if update.mode != "online":
+            raise NotSupportedError(
+                f"learning_rate={kind!r} counts visits to single rows, got mode={update.mode!r}, "
+                "where eta0 may be a sequence or a function of the pass number. Use that, or "
+                "mode='online'."
+            )
+        if update.weighting == "repeat":
+            raise NotSupportedError(
+                f"weighting='repeat' makes several visits of one, all with the same rate, got "
+                f"learning_rate={kind!r}. Use weighting='scale' or learning_rate='constant'."
             )
 
     def _check_own_steps(self) -> None:
@@ -184,6 +212,12 @@ class Options:
             raise NotSupportedError(
                 f"rule={name!r} learns from one row at a time, got mode={update.mode!r}. Use "
                 "mode='online', or rule='perceptron' or 'margin'."
+            )
+        if update.rate is not None:
+            raise NotSupportedError(
+                f"rule={name!r} finds the size of its steps itself, got "
+                f"learning_rate={update.rate.kind!r}. Leave learning_rate out, or use "
+                "rule='perceptron' or 'margin'."
             )
         if update.eta0 != 1.0:
             raise NotSupportedError(
@@ -212,6 +246,11 @@ class Options:
                 f"tie={update.tie!r} is defined for two classes; the direct multiclass rule takes "
                 "'mistake' or 'correct'. Or use multiclass='ovr'."
             )
+        if update.rate:
+            raise NotSupportedError(
+                f"multiclass='direct' has one learning rate, got learning_rate={update.rate.kind!r}"
+                ". Use learning_rate='constant' or multiclass='ovr'."
+            )
         if update.penalty or update.mode != "online":
             raise NotSupportedError(
                 "multiclass='direct' goes with mode='online' and penalty=None, got "
@@ -231,8 +270,8 @@ class Options:
                 "later starts from zero. Name all classes on the first call, or use init='zero'."
             )
 
-    def once(self) -> Options:
-        """One pass and no other test: what partial_fit does."""
+    def once(self, t: float) -> Options:
+        """One pass from visit t on and no other test: what partial_fit does."""
         if isinstance(self.update.rule, MinOver):
             raise NotSupportedError(
                 "rule='minover' compares all rows at every step, and partial_fit sees a part at a "
@@ -244,7 +283,9 @@ class Options:
                 "sees a part at a time. Use fit, or keep='average'."
             )
         stop = replace(self.stop, max_iter=1, tol=None, clean=False, cycle=False)
-        return replace(self, stop=stop)
+        update = self.update
+        rate = update.rate and replace(update.rate, t=t)
+        return replace(self, stop=stop, update=replace(update, rate=rate))
 
     def schedule(self, seed: int) -> Schedule:
         """The order of visits from one seed."""

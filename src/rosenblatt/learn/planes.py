@@ -38,10 +38,11 @@ class Planes:
 
     def __init__(self, n: int, update: Update, keep: Keep) -> None:
         whole = isinstance(update.rule, SecondOrder) and update.rule.covariance == "full"
-        if update.mode != "online" or update.penalty is not None or update.weighting != "scale":
+        falls = update.penalty is not None or update.rate is not None
+        if update.mode != "online" or falls or update.weighting != "scale":
             raise NotSupportedError(
-                "rows in pieces are learned from one at a time, without penalty, and weights scale "
-                "the updates. Use Perceptron for other ways."
+                "rows in pieces are learned from one at a time, without a penalty or falling rate, "
+                "and weights scale the updates. Use Perceptron for other ways."
             )
         if whole or not (update.rule.has_rate or isinstance(update.rule, Adaptive)):
             raise NotSupportedError(

@@ -12,7 +12,7 @@ from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, MinOver, SecondOrder
 from rosenblatt.learn.trace import MarginInterval
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.update import Penalty, Update
 
 if TYPE_CHECKING:  # scipy.sparse comes with it, which a command on a file can do without
     from rosenblatt.data.problem import Problem
@@ -21,6 +21,7 @@ Array = npt.NDArray[Any]
 MOST_BYTES = 2**31  # of a full covariance
 COLUMN_BYTES = 2**28  # of the products with single rows that minover keeps
 MOST_STEPS, MOST_MARGINS = 10_000, 10**8  # steps in a pass of minover, and margins compared
+LEAST_ETA = 1e-6  # an adaptive rate this small is not lowered
 KINDS = {
     "pa": kernels.PA,
     "pa1": kernels.PA1,
@@ -38,6 +39,7 @@ class Prepared:
         self.update, self.problem, self.state = update, problem, state
         self.direct = state.w.ndim == 2
         self.owing: tuple[Array, ...] | None = None  # what an L1 penalty remembers
+        self.eta = 0.0
         rule, weight = update.rule, problem.sample_weight
         if isinstance(rule, PA) and weight is not None and not np.isin(weight, (0, 1)).all():
             raise NotSupportedError(
@@ -78,27 +80,39 @@ class Prepared:
         if u.mode != "online":
             return kernels.Batch(u.etas(first, n), *common, u.mode == "batch-mean")
         eta = float(u.etas(1, 1)[0])
-        if u.penalty is not None:
+        if u.penalty is not None or u.rate is not None:
             return self._penalised(eta, common)
         repeat = u.weighting == "repeat" and self.problem.sample_weight is not None
         return (kernels.Direct if self.direct else kernels.Online)(eta, *common, repeat)
 
     def _penalised(self, eta: float, common: tuple[float, int, bool, bool]) -> Any:
-        assert self.update.penalty is not None
-        alpha, ratio = self.update.penalty.alpha, self.update.penalty.l1_ratio
-        decay, shrink = max(0.0, 1.0 - (1.0 - ratio) * eta * alpha), ratio * eta * alpha
+        penalty, rate = self.update.penalty or Penalty(0.0, 0.0), self.update.rate
+        alpha, ratio = penalty.alpha, penalty.l1_ratio
         if self.owing is None:
             d, n = self.state.w.size, self.problem.n_rows + 1
-            lazy = shrink > 0 and hasattr(self.problem.X, "indptr")
+            lazy = ratio * alpha > 0 and hasattr(self.problem.X, "indptr")
             d_lazy, n_lazy = (d, n) if lazy else (0, 0)
-            sums = (np.zeros(n_lazy) for _ in range(3))
+            sums = (np.zeros(n_lazy) for _ in range(5))
             self.owing = (
                 np.zeros(d),
-                np.array([0.0, np.nan, np.nan]),
+                np.array([0.0, np.nan, np.nan, rate.t if rate else 1.0]),
                 np.zeros(d_lazy, dtype=np.int64),
                 *sums,
             )
-        return kernels.Penalised(eta, *common, decay, shrink, alpha, ratio, *self.owing)
+            self.eta = eta
+        falling = kernels.Rate(kernels.STEADY, self.eta, 0.0, 0.0, 0.0)
+        if rate is not None:
+            kind = kernels.RATES[rate.kind]
+            falling = kernels.Rate(kind, self.eta, rate.power_t, rate.alpha, rate.t0)
+        return kernels.Penalised(falling, *common, alpha, ratio, *self.owing)
+
+    def slower(self) -> bool:
+        """Where the rate is adaptive and not yet small: go on with a fifth of it."""
+        rate = self.update.rate
+        if rate is None or rate.kind != "adaptive" or self.eta <= LEAST_ETA:
+            return False
+        self.eta /= 5
+        return True
 
 
 def stream_rule(update: Update) -> Any:

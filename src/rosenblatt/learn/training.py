@@ -150,7 +150,10 @@ def train(
             if score > best_score:
                 best_score, best, kept_pass = score, (w.copy(), b.copy()), run.n_passes
             if stalled >= stop.patience:
-                reason = reason or StopReason.NO_IMPROVEMENT
+                if run.prepared.slower():
+                    stalled = 0
+                else:
+                    reason = reason or StopReason.NO_IMPROVEMENT
         if monitor and monitor.after_pass(run.progress(scores[-1] if scores else None)):
             reason = reason or StopReason.CALLBACK
         if run.n_passes >= stop.max_iter:
@@ -297,6 +300,9 @@ class _Run:
         self.seconds += elapsed
         self.n_passes += done
         self.tapes.append(kernels.Tape(*(column[:done] for column in tape)))
+        if code == kernels.NO_IMPROVEMENT and self.prepared.slower():
+            self.run.stop.counters[kernels.STALLED] = 0
+            code = kernels.RUNNING
         if elapsed < SECONDS_PER_CALL / 2:
             self.per_call = min(2 * self.per_call, MOST_PASSES_PER_CALL)
         elif elapsed > SECONDS_PER_CALL:

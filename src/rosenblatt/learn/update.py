@@ -14,6 +14,7 @@ from rosenblatt.learn.rules import ALMA, Margin, Rosenblatt, Rule, SecondOrder
 Tie = Literal["mistake", "positive", "correct", "half"]
 Mode = Literal["online", "batch", "batch-mean"]
 Weighting = Literal["scale", "repeat"]
+Falling = Literal["optimal", "invscaling", "adaptive"]
 Eta = float | Callable[[int], float] | Sequence[float]
 
 
@@ -39,6 +40,29 @@ class Penalty:
 
 
 @dataclass(frozen=True)
+class Rate:
+    """How the learning rate falls, in scikit-learn's words and arithmetic.
+
+    At visit t, counted from 1 over all passes and calls: "optimal", 1 / (alpha (t0 + t - 1)) with
+    t0 such that the first is alpha^(-1/4); "invscaling", eta0 / t^power_t. "adaptive": eta0, a
+    fifth of it each time training would stop for want of a gain, until it is at most 1e-6.
+    """
+
+    kind: Falling
+    alpha: float = 0.0001
+    power_t: float = 0.5
+    t: float = 1.0  # of the first visit to come
+
+    @property
+    def t0(self) -> float:
+        """Bottou's: weights are about typical = alpha^(-1/4), and so is the first step."""
+        if self.kind != "optimal":
+            return 0.0
+        typical = np.sqrt(1.0 / np.sqrt(self.alpha))
+        return float(1.0 / (typical * self.alpha))
+
+
+@dataclass(frozen=True)
 class Update:
     """What one visit does: everything about a step that does not depend on the row."""
 
@@ -49,6 +73,7 @@ class Update:
     weighting: Weighting = "scale"
     penalty: Penalty | None = None
     fit_intercept: bool = True
+    rate: Rate | None = None  # None: eta0 throughout, or that of the pass
 
     def __post_init__(self) -> None:
         for name, value, choices in (
@@ -72,8 +97,8 @@ class Update:
     @property
     def moves_by_rows(self) -> bool:
         """Whether weights are the start plus eta times rows: without a penalty, a step of its own
-        for each row, or a memory besides the weights. Then states can come back."""
-        return self.penalty is None and self.rule.has_rate
+        for each row or visit, or a memory besides the weights. Then states can come back."""
+        return self.penalty is None and self.rate is None and self.rule.has_rate
 
     @property
     def adds_rows(self) -> bool:
@@ -102,4 +127,4 @@ class Update:
 
     @property
     def constant_eta(self) -> bool:
-        return isinstance(self.eta0, (int, float, np.number))
+        return self.rate is None and isinstance(self.eta0, (int, float, np.number))

@@ -20,6 +20,8 @@ TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
 POSITIVE, CORRECT, HALF = 1, 2, 3
 # Who is visited next.
 IN_ORDER, SHUFFLED, SAMPLED = 0, 1, 2
+STEADY, OPTIMAL, INVSCALING = 0, 1, 2
+RATES = {"optimal": OPTIMAL, "invscaling": INVSCALING, "adaptive": STEADY}  # within a call
 # Which weights are kept besides the last.
 AVERAGE, POCKET = 1, 2
 # Why `passes` came back.
@@ -192,21 +194,30 @@ class Online(NamedTuple):
     repeat: bool
 
 
+class Rate(NamedTuple):
+    """The learning rate at visit t: eta, or by `kind` what falls with t."""
+
+    kind: int
+    eta: float
+    power: float
+    alpha: float
+    t0: float
+
+
 class Penalised(NamedTuple):
     """The same, with weight decay (L2) and cumulative truncation (L1) at every visit.
 
-    q: what each weight got of L1; owed: what all owe, and the norms the objective sees.
+    q: what each weight got of L1; owed: what all owe, the norms the objective sees, and t.
     On sparse rows a weight is shrunk when its feature is next met or the pass ends: since
     its visit `last`, by the running sums `shrunk` (and `drift`, the same for the average).
+    `scales`, `sigmas` and `owes` hold scale, sigma and owed[0] after each visit of the pass.
     """
 
-    eta: float
+    rate: Rate
     tau: float
     tie: int
     margin: bool
     intercept: bool
-    decay: float
-    shrink: float
     alpha: float
     l1_ratio: float
     q: Any
@@ -215,6 +226,8 @@ class Penalised(NamedTuple):
     shrunk: Any
     drift: Any
     scales: Any
+    sigmas: Any
+    owes: Any
 
 
 class Batch(NamedTuple):

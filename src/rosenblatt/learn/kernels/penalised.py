@@ -1,4 +1,5 @@
-"""Penalised: the online rule with weight decay and truncation at every visit."""
+"""Penalised: the online rule with weight decay and truncation at every visit, and rates that
+change with the visits."""
 
 from __future__ import annotations
 
@@ -9,7 +10,11 @@ from rosenblatt.learn.kernels.arrays import (
     AVERAGE,
     BORROWED,
     FULL,
+    INVSCALING,
+    OPTIMAL,
     OVERFLOW,
+    POCKET,
+    RUN,
     RUNNING,
     UPDATES,
     VISITS,
@@ -17,10 +22,20 @@ from rosenblatt.learn.kernels.arrays import (
     compiled,
     is_a,
 )
-from rosenblatt.learn.kernels.keeping import note
+from rosenblatt.learn.kernels.keeping import end_run, new_weights, note
 from rosenblatt.learn.kernels.loop import one_pass
 from rosenblatt.learn.kernels.margins import mistake, push
 from rosenblatt.learn.kernels.rows import dot, entries, entry
+
+
+@compiled()
+def rate_at(rate, t):
+    """eta at visit t = 1, 2, ...: 1 / (alpha (t0 + t - 1)) [Bottou], eta / t^power, or eta."""
+    if rate.kind == OPTIMAL:
+        return 1.0 / (rate.alpha * (rate.t0 + t - 1.0))
+    if rate.kind == INVSCALING:
+        return rate.eta / t**rate.power
+    return rate.eta
 
 
 @compiled()
@@ -37,7 +52,7 @@ def settle(run, scale, sigma):
 def catch_up(rule, v, u, averaged, j, m):
     """Shrink weight j for the visits since its last one up to visit m; how far |v_j| fell.
 
-    Between visits of its feature, v_j > 0 loses shrink / scale_i at each visit i until it
+    Between visits of its feature, v_j > 0 loses shrink_i / scale_i at each visit i until it
     is 0 (v_j < 0 likewise), and what it got is all that is owed. `shrunk` holds the sums of
     these losses, so the visit at which it reaches 0 is found by bisection.
     """
@@ -63,11 +78,9 @@ def catch_up(rule, v, u, averaged, j, m):
             low = middle
     left = size - (shrunk[low] - shrunk[since])
     v[j] = 0.0
-    owed = rule.owed[0] - (m - low) * rule.shrink
-    rule.q[j] = -sign * (owed + rule.scales[high] * left)
+    rule.q[j] = -sign * (rule.owes[low] + rule.scales[high] * left)
     if averaged:
-        sigma = (drift[high] - drift[low]) * rule.scales[high] / rule.shrink
-        u[j] -= sign * (drift[low] - drift[since] + sigma * left)
+        u[j] -= sign * (drift[low] - drift[since] + rule.sigmas[high] * left)
     return size
 
 
@@ -77,6 +90,7 @@ def catch_up_all(rule, v, u, averaged, m):
     for j in range(rule.last.size):
         catch_up(rule, v, u, averaged, j, m)
         rule.last[j] = 0
+    rule.owes[0] = rule.owed[0]
 
 
 @overload(one_pass, jit_options=BORROWED)
@@ -94,9 +108,9 @@ def _penalised(run, rule, p):
         v, b, index = run.model.w, run.model.b, run.order.index
         stats, tape, u, ub = run.keeper.stats, run.tape, run.keeper.u, run.keeper.ub
         counters, limit, logged = run.stop.counters, run.stop.max_updates, run.log.index.size > 0
-        averaged = run.keeper.kind == AVERAGE
+        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
         scale, sigma, code = 1.0, stats[VISITS], RUNNING
-        decay = np.float64(v.dtype.type(rule.decay))  # rounded as scikit-learn rounds it
+        least = 1e-3 if averaged else 1e-9  # sums of v for the average cancel in u
         square_norm = one_norm = 0.0
         for j in range(v.size):
             square_norm += np.float64(v[j]) ** 2
@@ -131,19 +145,28 @@ def _penalised(run, rule, p):
             tape.loss[p] += max(rule.tau - z, 0.0) + rule.alpha * (
                 (1.0 - rule.l1_ratio) * 0.5 * seen_square + rule.l1_ratio * seen_one
             )
+            eta = rate_at(rule.rate, rule.owed[3])
+            rule.owed[3] += 1.0
+            decay = max(0.0, 1.0 - (1.0 - rule.l1_ratio) * eta * rule.alpha)
+            shrink = rule.l1_ratio * eta * rule.alpha
+            decay = np.float64(v.dtype.type(decay))  # rounded as scikit-learn rounds it
             scale = np.float64(v.dtype.type(scale * decay))
             square_norm *= decay * decay
             one_norm *= decay
             seen_square *= decay * decay
             seen_one *= decay
-            if scale < 1e-9:
+            if scale < least:
                 if lazy:
                     catch_up_all(rule, v, u, averaged, m)
                     m = 0
                 settle(run, scale, sigma)
                 scale, sigma = 1.0, stats[VISITS]
-            if step > 0.0:
-                c = rule.eta * step * k * y[i]
+            if step == 0.0:
+                stats[RUN] += 1.0 if k > 0.0 else 0.0
+            else:
+                if pocket:  # without a penalty only: the scale is 1
+                    end_run(run, rule)
+                c = eta * step * k * y[i]
                 for e in range(first, last):
                     j, x = entry(rows, i, e)
                     old = np.float64(v[j])
@@ -163,8 +186,10 @@ def _penalised(run, rule, p):
                 counters[UPDATES] += 1
                 if logged:
                     note(run, i, c, scale)
-            if rule.shrink > 0.0:
-                rule.owed[0] += rule.shrink
+                if pocket:
+                    new_weights(stats)
+            if shrink > 0.0:
+                rule.owed[0] += shrink
                 for e in range(first, last):
                     j, x = entry(rows, i, e)
                     old = np.float64(v[j])
@@ -180,9 +205,9 @@ def _penalised(run, rule, p):
                         u[j] += sigma * (new - old)
             if lazy:
                 m += 1
-                rule.scales[m] = scale
-                rule.shrunk[m] = rule.shrunk[m - 1] + rule.shrink / scale
-                rule.drift[m] = rule.drift[m - 1] + sigma * rule.shrink / scale
+                rule.scales[m], rule.sigmas[m], rule.owes[m] = scale, sigma, rule.owed[0]
+                rule.shrunk[m] = rule.shrunk[m - 1] + shrink / scale
+                rule.drift[m] = rule.drift[m - 1] + sigma * shrink / scale
                 for e in range(first, last):
                     j, x = entry(rows, i, e)
                     rule.last[j] = m

@@ -144,7 +144,7 @@ class _Run:
         if began.penalty:
             return "a penalty moves the weights at every visit"
         if began.eta is None:
-            return "the learning rate changes from pass to pass"
+            return "the learning rate changes during the run"
         if began.weights == "other":
             return (
                 "weights of rows or classes make updates of different sizes (whole numbers with "

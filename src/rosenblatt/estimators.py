@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +14,13 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.callbacks import Listener
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.data.problem import Problem, as_labels, as_matrix
+from rosenblatt.data.problem import Problem, as_labels
 from rosenblatt.errors import (
     DataError,
-    DataTypeError,
     NotSupportedError,
     ParameterError,
     RosenblattWarning,
@@ -37,22 +35,7 @@ from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.learn.weights import class_weights
-
-
-def _unchanged_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A failed fit leaves the estimator as it was."""
-
-    @functools.wraps(method)
-    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return guarded
+from rosenblatt.rows_in import TakesRows, unchanged_on_error
 
 
 def _has_one_hyperplane(estimator: Any) -> bool:
@@ -60,7 +43,7 @@ def _has_one_hyperplane(estimator: Any) -> bool:
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
-class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron of all five lectures; a drop-in for scikit-learn's.
 
     With its defaults it gives the model that ``sklearn.linear_model.Perceptron`` gives on
@@ -264,7 +247,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     # -------------------------------------------------------------------- training
 
-    @_unchanged_on_error
+    @unchanged_on_error
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self,
@@ -316,7 +299,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self._warn(trace, coef, intercept)
         return self
 
-    @_unchanged_on_error
+    @unchanged_on_error
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Perceptron:
@@ -556,25 +539,6 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         return replace(problem, X=as_matrix(problem.X))
 
     # -------------------------------------------------------------------- plumbing
-
-    def _matrix(self, X: Any, y: Any = False, *, reset: bool) -> Any:
-        """X checked, and its feature names remembered or compared."""
-        if y is None:
-            as_labels(y)
-        checked = as_matrix(X, ordered=False)
-        try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            if not reset and checked.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {checked.shape[1]} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
-        except TypeError as e:
-            raise DataTypeError(str(e)) from e
-        except ValueError as e:
-            raise DataError(f"{str(e).strip()} Give the columns the model was trained on.") from e
-        self.n_features_in_ = int(checked.shape[1])
-        return checked
 
     def _held_out(self, problem: Problem) -> Any:
         """Which rows are held out for early stopping, or None."""

@@ -41,16 +41,21 @@ each_variant = pytest.mark.parametrize("clf", VARIANTS, ids=str)
 # ------------------------------------------------------------ scikit-learn's own checks
 
 
+REPEATED = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "a weight multiplies the update, and what repeated rows do depends on the order of visits; "
+    "Perceptron(weighting='repeat') does what consecutive repetitions do",
+)
+
+
 def expected_failures(clf):
     """Which checks fail, and why that is meant."""
     failures = {}
     if clf.mode == "online":
-        repeated = (
-            "a weight multiplies the update, and what repeated rows do depends on the order of "
-            "visits; weighting='repeat' does what consecutive repetitions do"
-        )
-        failures["check_sample_weight_equivalence_on_dense_data"] = repeated
-        failures["check_sample_weight_equivalence_on_sparse_data"] = repeated
+        failures |= REPEATED
     if clf.keep == "pocket":
         refused = "the pocket compares weights on the whole training set: no partial_fit"
         failures["check_fit_score_takes_y"] = refused

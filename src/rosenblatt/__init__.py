@@ -16,6 +16,9 @@ __version__ = "0.1.0"
 # name -> module; imported on first use, so that `import rosenblatt` stays quick
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators",
+    "KernelPerceptron": "rosenblatt.kernel_perceptron",
+    "Projectron": "rosenblatt.learn.kernel_trick.budget",
+    "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
     "Margin": "rosenblatt.learn.rules",
     "MinOver": "rosenblatt.learn.rules",
     "ALMA": "rosenblatt.learn.rules",
@@ -89,6 +92,7 @@ __all__ = [
     "Explanation",
     "GaussianPair",
     "HyperplanesDisplay",
+    "KernelPerceptron",
     "LinearModel",
     "LossesDisplay",
     "Margin",
@@ -103,7 +107,9 @@ __all__ = [
     "Overlapping",
     "Perceptron",
     "Problem",
+    "Projectron",
     "QuasiSeparable",
+    "RandomBudget",
     "RosenblattError",
     "RosenblattWarning",
     "RunBounds",
@@ -142,8 +148,10 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Perceptron
     from rosenblatt.export import export_onnx
     from rosenblatt.from_file import fit_file, predict_file
+    from rosenblatt.kernel_perceptron import KernelPerceptron
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation
+    from rosenblatt.learn.kernel_trick.budget import Projectron, RandomBudget
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace

@@ -121,19 +121,21 @@ def covtype(folder: Path) -> Split:
     return Split(split.X, y, split.X_test, y_test, split.file)
 
 
-def mnist(folder: Path) -> Split:
-    """Ten digits, pixels divided by 255, float32."""
+def digits(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A part of MNIST in its order: pixels divided by 255, float32."""
 
     def numbers(name: str, skip: int) -> np.ndarray:
         return np.frombuffer(gzip.decompress((folder / name).read_bytes()), np.uint8, offset=skip)
 
-    def part(name: str) -> tuple[np.ndarray, np.ndarray]:
-        X = numbers(f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, 784)
-        y = numbers(f"{name}-labels-idx1-ubyte.gz", 8).astype(int)
-        return X.astype(np.float32) / np.float32(255), y
+    X = numbers(f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, 784)
+    y = numbers(f"{name}-labels-idx1-ubyte.gz", 8).astype(int)
+    return X.astype(np.float32) / np.float32(255), y
 
+
+def mnist(folder: Path) -> Split:
+    """Ten digits."""
     path = folder / "train-images-idx3-ubyte.gz"
-    return shuffled(Split(*part("train"), *part("t10k"), str(path)))
+    return shuffled(Split(*digits(folder, "train"), *digits(folder, "t10k"), str(path)))
 
 
 REAL: dict[str, Callable[[Path], Split]] = {

@@ -150,6 +150,16 @@ SCRIPTS = {
         {r"columns to drop": ("logistic.md", "coefficients")},
         ("numpy", "numba", "highspy", "python-flint"),
     ),
+    "freund_schapire": Script(
+        "freund_schapire.py",
+        (),
+        ("--degrees", "1", "4", "--epochs", "1", "--rows", "2000"),
+        {
+            r"after epoch": ("kernel.md", "freund-schapire"),
+            r"other in float64": ("kernel.md", "freund-schapire-runs"),
+        },
+        ("numpy", "numba"),
+    ),
 }
 
 
@@ -258,6 +268,7 @@ JOBS: dict[str, Callable[..., None]] = {
     "separability": SCRIPTS["separability"].run,
     "coefficients": SCRIPTS["coefficients"].run,
     "libol": SCRIPTS["libol"].run,
+    "freund_schapire": SCRIPTS["freund_schapire"].run,
 }
 
 

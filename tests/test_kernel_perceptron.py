@@ -184,6 +184,8 @@ def test_a_search_reaches_the_budget():
         cv=3,
     ).fit(IRIS, SPECIES)  # fmt: skip
     assert search.best_params_ == {"budget__size": 100}
+    with pytest.raises(AttributeError, match="keep='vote' has no dual_coef_"):
+        KernelPerceptron(keep="vote").fit(IRIS, SPECIES).dual_coef_  # noqa: B018 (the access is the test)
     with pytest.raises(RosenblattError, match="budget is None"):
         KernelPerceptron().set_params(budget__size=3)
 

@@ -84,7 +84,8 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
     stop_reason_ : str
         'separated' (a pass without a mistake), 'no_improvement' or 'max_iter'.
     trace_ : Trace or OneVsRestTrace
-        Pass by pass; `loss` is the share of mistakes, `norms` are in the feature space.
+        Pass by pass; `loss` is the share of mistakes, `norms` are in the feature space (NaN with
+        a random budget, which does not follow them).
     n_features_in_, feature_names_in_
 
     Examples
@@ -242,17 +243,12 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
         self, machine: Machine, problem: Problem, options: KernelOptions, passed: Passed
     ) -> None:
         """Set the attributes of a finished run."""
-        for name in ("dual_coef_", "steps_", "gamma_"):
+        for name in ("steps_", "gamma_"):
             self.__dict__.pop(name, None)
         store = machine.store
         self._machine, self._keep, self._asked = machine, options.keep, self._asks()
         self.classes_ = problem.classes
         self.support_ = store.numbers[: store.size].copy()
-        self.support_vectors_ = store.rows() if store.size else problem.X[:0]
-        if options.keep != "vote":
-            average = options.keep == "average"
-            coef = store.mean(machine.visits) if average else store.coef[: store.size]
-            self.dual_coef_ = coef.T.copy()
         if options.budget is None:
             self.steps_ = machine.steps
         if machine.kernel.function is None:
@@ -262,6 +258,29 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
         self.stop_reason_ = str(passed.reason)
         traces = tuple(_trace(passed, k, problem, options.keep) for k in range(passed.planes))
         self.trace_ = traces[0] if len(traces) == 1 else OneVsRestTrace(problem.classes, traces)
+
+    # --------------------------------------------------------------------- results
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support rows, put together when asked for."""
+        return self._fitted("support_vectors_").store.rows()
+
+    @property
+    def dual_coef_(self) -> Any:
+        """The coefficients that predict."""
+        machine = self._fitted("dual_coef_")
+        if self._keep == "vote":
+            raise AttributeError(
+                "keep='vote' has no dual_coef_: it keeps all hyperplanes, in steps_ (visit, "
+                "support, plane, amount)."
+            )
+        return machine.coefficients(average=self._keep == "average").T.copy()
+
+    def _fitted(self, name: str) -> Machine:
+        if "_machine" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self._machine
 
     # ------------------------------------------------------------------ prediction
 

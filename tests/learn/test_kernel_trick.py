@@ -94,9 +94,7 @@ def test_a_random_budget_drops_what_the_plain_rule_drops(data, kernel, size):
     assert store.size <= size
     if store.size:
         np.testing.assert_array_equal(store.rows(), np.array(X)[plain.held])
-        w = [sum(plain.alpha[i][0] * np.array(X[i]) for i in plain.held)]
-        if kernel is LINEAR:
-            assert passed.norms[-1][0] == pytest.approx(np.linalg.norm(w))
+    assert np.isnan(passed.norms).all()
 
 
 @given(st.integers(0, 2**20), st.sampled_from([3, 30]), st.sampled_from([0.0, 0.5, 1.5]))

@@ -166,12 +166,13 @@ def visit_dropping(K, block, held, limit, seed, mistakes):
 
 
 @entry_point
-def visit_projecting(K, block, held, limit, least, inverse, mistakes):
+def visit_projecting(K, block, held, limit, least, inverse, squares, mistakes):
     """With a budget: a row that the store nearly spans is projected onto it.
 
     least: (eta^2, share of K(x, x)); a squared distance up to the larger of both is projected.
     inverse: of the Gram matrix of the store. With a new row at the distance delta from its
-    projection d, it grows by [d, -1] [d, -1]^T / delta^2.
+    projection d, it grows by [d, -1] [d, -1]^T / delta^2. squares: ||w_k||^2, which an update moves
+    by 2 amount f(x) + amount^2 (K(x, x), less delta^2 where only the projection is added).
     """
     planes, n = block.y.shape
     places = held.source.size
@@ -193,16 +194,18 @@ def visit_projecting(K, block, held, limit, least, inverse, mistakes):
                 wrong = True
         if not wrong:
             continue
-        i = block.index[r]
+        i, length = block.index[r], np.float64(block.gram[r, r])
         if held.slot[i] < 0:
-            distance = np.float64(block.gram[r, r])
+            distance = length
             for j in range(size):
                 total = 0.0
                 for m in range(size):
                     total += inverse[j, m] * K[r, m]
                 d[j] = total
                 distance -= total * K[r, j]
-            if size == limit or distance <= max(least[0], least[1] * block.gram[r, r]):
+            if size == limit or distance <= max(least[0], least[1] * length):
+                for k in range(planes):
+                    squares[k] += amounts[k] * (2 * scores[k] + amounts[k] * (length - distance))
                 for j in range(size):
                     for k in range(planes):
                         held.coef[j, k] += amounts[k] * d[j]
@@ -217,6 +220,7 @@ def visit_projecting(K, block, held, limit, least, inverse, mistakes):
             for q in range(r + 1, n):
                 K[q, size] = block.gram[r, q]
         for k in range(planes):
+            squares[k] += amounts[k] * (2 * scores[k] + amounts[k] * length)
             held.coef[held.slot[i], k] += amounts[k]
             held.lag[held.slot[i], k] += amounts[k] * (block.before + r)
 

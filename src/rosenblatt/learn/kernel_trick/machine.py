@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn.kernel_trick import loops
-from rosenblatt.learn.kernel_trick.budget import Budget, Projectron
+from rosenblatt.learn.kernel_trick.budget import Budget, Projectron, RandomBudget
 from rosenblatt.learn.kernel_trick.functions import Kernel
 from rosenblatt.learn.kernel_trick.store import Store, check_finite
 from rosenblatt.learn.trace import StopReason
@@ -111,7 +111,8 @@ class Machine:
     """Where the run stands: enough to go on training or to predict.
 
     visits : made so far. given : rows of all calls. mistakes : of each hyperplane.
-    squares : ||w||^2 of each, in feature space; kept up to date without a budget.
+    squares : ||w||^2 of each, in feature space. NaN with a random budget: what a row that is
+        dropped takes away depends on its kernel values with all others.
     steps : without a budget, every change of a coefficient.
     inverse : of the Gram matrix of the store, for a Projectron.
     seed : of the rows that a random budget drops.
@@ -140,7 +141,7 @@ class Machine:
             kernel,
             Store.empty(planes),
             np.zeros(planes, np.int64),
-            np.zeros(planes),
+            np.full(planes, np.nan if isinstance(budget, RandomBudget) else 0.0),
             budget,
             inverse=np.zeros((side, side)),
             seed=np.array([seed], np.uint32),
@@ -170,7 +171,7 @@ class Machine:
             before = self.mistakes.copy()
             self._one_pass(rows, next(passes), slot)
             counts.append(self.mistakes - before)
-            norms.append(self._norms())
+            norms.append(np.sqrt(np.maximum(self.squares, 0.0)))
             say(number, counts[-1])
             if stop.clean and not counts[-1].any():
                 reason = StopReason.SEPARATED
@@ -242,7 +243,7 @@ class Machine:
             share = float(np.sqrt(np.finfo(block.gram.dtype).eps))
             least = (float(budget.eta) ** 2, share)
             own: list[Any]
-            kind, own = loops.visit_projecting, [least, self.inverse]
+            kind, own = loops.visit_projecting, [least, self.inverse, self.squares]
         else:
             kind, own = loops.visit_dropping, [self.seed]
         self._call(kind, K, block, held, budget.size, *own, self.mistakes)
@@ -261,21 +262,17 @@ class Machine:
             self.waited += time.perf_counter() - began
         return result
 
-    def _norms(self) -> Array:
-        """||w|| of each hyperplane: w.w = sum_j coef_j f(x_j) where it was not kept up to date."""
-        if self.budget is not None and self.store.size:
-            coef = self.store.coef[: self.store.size]
-            self.squares = (self.scores(self.store.rows()) * coef).sum(axis=0)
-        return np.sqrt(np.maximum(self.squares, 0.0))
-
     # ------------------------------------------------------------------ prediction
+
+    def coefficients(self, average: bool = False) -> Array:
+        """The last ones or their mean: a line for each support row, a column a hyperplane."""
+        store = self.store
+        return store.mean(self.visits) if average else store.coef[: store.size]
 
     def scores(self, X: Matrix, average: bool = False) -> Array:
         """f_k(x) for every row and hyperplane, with the last coefficients or their mean."""
-        store = self.store
-        coef = store.mean(self.visits) if average else store.coef[: store.size]
-        starts = range(0, X.shape[0], BLOCK)
-        parts = [store.scores(self.kernel, X[i : i + BLOCK], coef) for i in starts]
+        coef, starts = self.coefficients(average), range(0, X.shape[0], BLOCK)
+        parts = [self.store.scores(self.kernel, X[i : i + BLOCK], coef) for i in starts]
         return np.concatenate(parts)
 
     def scores_after(self, X: Matrix, ends: Any) -> Scores:

@@ -71,9 +71,7 @@ class Store:
         self.append(rows[source])
 
     def rows(self) -> Matrix:
-        """All support rows as one matrix."""
-        if len(self.pieces) == 1:
-            return self.pieces[0]
+        """All support rows as one matrix, a copy."""
         return sp.vstack(self.pieces, format="csr") if self.sparse else np.concatenate(self.pieces)
 
     @property

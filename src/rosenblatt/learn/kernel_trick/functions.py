@@ -144,13 +144,11 @@ def _squares(A: Matrix) -> Array:
 
 
 def _power(G: Array, degree: int) -> Array:
-    """G^degree by squaring; exact where whole numbers are."""
+    """G^degree by squaring, G overwritten; exact where whole numbers are."""
     result = None
-    while True:
+    while degree > 1:
         if degree & 1:
             result = G.copy() if result is None else np.multiply(result, G, out=result)
-        degree >>= 1
-        if not degree:
-            assert result is not None  # the highest bit is 1
-            return result
         np.multiply(G, G, out=G)
+        degree >>= 1
+    return G if result is None else np.multiply(result, G, out=result)

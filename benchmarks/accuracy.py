@@ -23,10 +23,10 @@ import choices
 import datasets
 import numpy as np
 import texts
-from choices import Judged, Setting
+from choices import Judged, Memory, Setting
 from contenders import Liblinear, Sgd, VowpalWabbit
 from datasets import Split
-from report import number, shared_data, table
+from report import shared_data
 
 SETS: dict[str, tuple[str, Callable[[Path], Split]]] = {
     "a9a": ("a9a", datasets.REAL["a9a"]),
@@ -139,12 +139,12 @@ def liblinear(split: Split, solver: int, C: float) -> Liblinear:
     return one
 
 
-def tuned_liblinear(name: str, split: Split, quick: bool) -> list[Timed]:
+def tuned_liblinear(name: str, split: Split, quick: bool, memory: Memory) -> list[Timed]:
     """C by the primal solver, then the quicker of both solvers at that C (both, if it is close)."""
     folds = list(choices.parts(split))
 
     def judge(C: float, solver: int = 2) -> Judged:
-        def fit(fold: Split) -> Any:
+        def fit(fold: Split, number: int) -> Any:
             one = liblinear(fold, solver, C)
             began = time.perf_counter()
             one.fit(None)
@@ -155,9 +155,13 @@ def tuned_liblinear(name: str, split: Split, quick: bool) -> list[Timed]:
         found = choices.judged(C, folds, fit)
         return Judged(C, found.accuracy, sum(spent))
 
-    tried = choices.rising(CS[4:8] if quick else CS, judge)
+    tried, dual = memory.get(f"{name}, LIBLINEAR") or (None, None)
+    if tried is None:
+        tried = choices.rising(CS[4:8] if quick else CS, judge)
+        dual = judge(choices.best(tried).setting, 1).seconds
+        memory.put(f"{name}, LIBLINEAR", (tried, dual))
     C = choices.best(tried).setting
-    seconds = {2: choices.best(tried).seconds, 1: judge(C, 1).seconds}
+    seconds = {2: choices.best(tried).seconds, 1: dual}
     found = []
     for solver in (s for s in (1, 2) if seconds[s] < 2 * min(seconds.values())):
         began = time.perf_counter()
@@ -175,9 +179,12 @@ def tuned_liblinear(name: str, split: Split, quick: bool) -> list[Timed]:
     return found
 
 
-def ours(name: str, split: Split, rules: Sequence[str], quick: bool) -> list[Timed]:
+def ours(name: str, split: Split, rules: Sequence[str], quick: bool, memory: Memory) -> list[Timed]:
     """The best setting of each rule, and which of them is the best of all."""
-    tried = choices.judge_ours(split, choices.settings(split, rules, quick))
+    tried = memory.get(f"{name}, rosenblatt")
+    if tried is None:
+        tried = choices.judge_ours(split, choices.settings(split, rules, quick))
+        memory.put(f"{name}, rosenblatt", tried)
     top = choices.cheapest(tried)
     several = len(np.unique(split.y)) > 2
     found = []
@@ -203,12 +210,19 @@ def ours(name: str, split: Split, rules: Sequence[str], quick: bool) -> list[Tim
     return found
 
 
-def compare(name: str, split: Split, rules: Sequence[str], quick: bool = False) -> list[Row]:
+def compare(
+    name: str,
+    split: Split,
+    rules: Sequence[str],
+    quick: bool = False,
+    memory: Memory | None = None,
+) -> list[Row]:
+    memory = memory or Memory(None)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two passes are few, as everybody warns
-        fits = tuned_liblinear(name, split, quick)
+        fits = tuned_liblinear(name, split, quick, memory)
         fits += peers_of(name, split, Path(folder))
-        fits += ours(name, split, rules, quick)
+        fits += ours(name, split, rules, quick, memory)
         take_turns(fits, 1 if quick else ROUNDS)
         return [fit.row for fit in fits]
 
@@ -237,8 +251,11 @@ def load(name: str) -> Split:
     return make(data / folder)
 
 
-def run(quick: bool = False, only: Sequence[str] = ()) -> tuple[list[Row], dict[str, str]]:
+def run(
+    quick: bool = False, only: Sequence[str] = (), memory: Memory | None = None
+) -> tuple[list[Row], dict[str, str]]:
     """All sets, and a line about each."""
+    from accuracy_tables import details
     from peers import described
 
     rows: list[Row] = []
@@ -252,90 +269,6 @@ def run(quick: bool = False, only: Sequence[str] = ()) -> tuple[list[Row], dict[
             about[name] = f"Not run: {error}"
             continue
         about[name] = described(split)
-        rows += compare(name, split, rules, quick)
+        rows += compare(name, split, rules, quick, memory)
         print(details(rows, name), file=sys.stderr, flush=True)
     return rows, about
-
-
-# ------------------------------------------------------------------ tables
-
-
-def svm_of(rows: list[Row], data: str) -> tuple[float, float]:
-    """Test accuracy and seconds to be measured by: the best of its solvers in each."""
-    mine = [r for r in rows if (r.data, r.contender) == (data, SVM)]
-    return max(r.test for r in mine), min(r.seconds for r in mine)
-
-
-def points(difference: float) -> str:
-    return f"{100 * difference:+.2f}"
-
-
-def details(rows: list[Row], data: str) -> str:
-    test, seconds = svm_of(rows, data)
-    body = []
-    for r in (r for r in rows if r.data == data):
-        mark = "**" if r.chosen else ""
-        more = f" ({number(r.one_thread)} on one thread)" if r.one_thread else ""
-        body.append(
-            [
-                f"{mark}{r.contender}{mark}",
-                r.setting,
-                "" if r.passes is None else r.passes,
-                f"{number(r.seconds)}{more}",
-                number(r.seconds / seconds, 2),
-                f"{mark}{r.test:.4f}{mark}"
-                + (f" ± {r.spread:.4f}" if r.spread is not None else ""),
-                points(r.test - test),
-                "" if r.held_out is None else f"{r.held_out:.4f}",
-                number(r.chosen_in, 2),
-                number(r.convert, 2),
-            ]
-        )
-    header = ["", "setting", "passes", "seconds", "of LIBLINEAR's", "test", "points"]
-    return table([*header, "held out", "choosing, s", "conversion, s"], body)
-
-
-def at(rows: list[Row], data: str, contender: str, setting: str, passes: int | None) -> Row:
-    return next(
-        r
-        for r in rows
-        if (r.data, r.contender, r.setting, r.passes) == (data, contender, setting, passes)
-    )
-
-
-def verdict(rows: list[Row], data: str) -> list[object]:
-    """The chosen rule of ours against the others, in one line."""
-    mine = next(r for r in rows if r.data == data and r.chosen)
-    test, seconds = svm_of(rows, data)
-    sgd = at(rows, data, SGD, "defaults", mine.passes).test
-    vw = at(rows, data, VW, "defaults", mine.passes).test
-    yes = {True: "yes", False: "**no**"}
-    return [
-        data,
-        mine.setting,
-        mine.passes,
-        f"{mine.test:.4f}",
-        f"{test:.4f}",
-        f"{sgd:.4f}",
-        f"{vw:.4f}",
-        f"{number(mine.seconds)} : {number(seconds)}",
-        f"{yes[mine.test >= test - 0.002]} ({points(mine.test - test)})",
-        f"{yes[mine.seconds <= seconds / 5]} (1/{number(seconds / mine.seconds, 2)})",
-        yes[mine.test > max(sgd, vw)],
-    ]
-
-
-def summary(rows: list[Row]) -> str:
-    header = ["data", "chosen", "passes", "ours", SVM, SGD, VW, "seconds, ours : LIBLINEAR"]
-    header += ["within 0.2 points", "in a fifth of the time", "ahead of SGD and VW"]
-    return table(header, [verdict(rows, data) for data in dict.fromkeys(r.data for r in rows)])
-
-
-def markdown(rows: list[Row], about: dict[str, str]) -> str:
-    found = []
-    for data in SETS:
-        if data in about:
-            found.append(f"#### {data}\n\n{about[data]}.\n")
-        if any(r.data == data for r in rows):
-            found.append(details(rows, data) + "\n")
-    return "\n".join(found)

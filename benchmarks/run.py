@@ -200,13 +200,18 @@ def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) 
     figures.time_against_accuracy(rows, pages / "images" / "time_against_accuracy.svg")
 
 
-def accuracy_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) -> None:
+def accuracy_job(
+    pages: Path, quick: bool, redraw: bool, only: Sequence[str] = (), chosen: bool = False
+) -> None:
     import accuracy
+    import accuracy_tables as tables
+    from choices import Memory
 
     before = load()
+    memory = Memory(None if quick else STORE / "choices.json", use=chosen)
 
     def run() -> dict:
-        rows, about = accuracy.run(quick, only)
+        rows, about = accuracy.run(quick, only, memory)
         kept = kept_rows("accuracy", only)
         return {
             "rows": kept["rows"] + [asdict(row) for row in rows],
@@ -216,9 +221,9 @@ def accuracy_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = (
 
     found = stored("accuracy", run, redraw)
     rows = [accuracy.Row(**row) for row in found["rows"]]
-    text = f"{accuracy.summary(rows)}\n\n{found['line']}"
+    text = f"{tables.summary(rows)}\n\n{found['line']}"
     write_section(pages / PAGE, "accuracy-summary", text)
-    write_section(pages / PAGE, "accuracy", accuracy.markdown(rows, found["about"]))
+    write_section(pages / PAGE, "accuracy", tables.markdown(rows, found["about"]))
 
 
 def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
@@ -291,6 +296,9 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="DATA", help="sets of peers, accuracy"
     )
+    parser.add_argument(
+        "--chosen", action="store_true", help="accuracy: with the settings that the last run chose"
+    )
     parser.add_argument("--redraw", action="store_true", help="from the numbers of the last run")
     args = parser.parse_args()
     unknown = set(args.jobs) - set(JOBS)
@@ -302,6 +310,7 @@ def main() -> None:
         print(f"{name} ...", flush=True)
         try:
             more = {"only": args.only} if name in ("peers", "accuracy") else {}
+            more |= {"chosen": args.chosen} if name == "accuracy" else {}
             JOBS[name](pages, args.quick, args.redraw, **more)
         except Exception:
             traceback.print_exc()

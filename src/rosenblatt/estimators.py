@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.callbacks import Listener
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.data.problem import Problem, as_labels, as_matrix
 from rosenblatt.errors import (
     DataError,
     NotSupportedError,

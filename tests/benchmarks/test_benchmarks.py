@@ -13,6 +13,7 @@ sys.path.append(str(SCRIPTS))  # scripts import each other by name, as they do w
 
 # E402: they are found only now
 import accuracy  # noqa: E402
+import accuracy_tables  # noqa: E402
 import choices  # noqa: E402
 import datasets  # noqa: E402
 import peers  # noqa: E402
@@ -167,14 +168,22 @@ def test_a_rising_search_ends_after_two_that_are_worse():
     assert choices.best(found).setting == 4
 
 
+def test_what_was_judged_is_read_again(tmp_path):
+    setting = choices.Setting("arow", (("covariance", "full"), ("r", 0.1)), "average", 2, "direct")
+    told = [choices.Judged(setting, 0.9, 1.0), choices.Judged(0.3, 0.8, 2.0)]
+    choices.Memory(tmp_path / "m.json").put("a", (told, 5.0))
+    assert choices.Memory(tmp_path / "m.json").get("a") is None
+    assert choices.Memory(tmp_path / "m.json", use=True).get("a") == [told, 5.0]
+
+
 def test_accuracies_side_by_side():
     if any(report.version(name) is None for name in ("liblinear-official", "vowpalwabbit")):
         pytest.skip("liblinear-official and vowpalwabbit are not installed")
     rows = accuracy.compare("tiny", tiny(), ["perceptron"], quick=True)
     assert [r.contender for r in rows if r.chosen] == ["rosenblatt"]
     assert all(0 < r.seconds < float("inf") and 0 <= r.test <= 1 for r in rows)
-    assert "| tiny | perceptron()" in accuracy.summary(rows)
-    assert "-B 1" in accuracy.details(rows, "tiny")
+    assert "| tiny | perceptron()" in accuracy_tables.summary(rows)
+    assert "-B 1" in accuracy_tables.details(rows, "tiny")
 
 
 def test_words_of_test_texts_are_not_learned():

@@ -97,7 +97,7 @@ class CsvPass:
     def chunk(self, found: Parsed) -> Chunk:
         cells: Cells = found.content
         if self.label == NO_LABEL:
-            return Chunk(cells.X, np.full(len(cells.X), np.nan), None)
+            return Chunk(cells.X, np.full(cells.X.shape[0], np.nan), None)
         needed = max((kind_of(text) for text in cells.texts), default=0)
         self.kind = needed if self.kind is None else self.kind
         if needed > self.kind:

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.reading import LARGEST_INTEGER, LISTED, BadLine, Chunk, Parsed, Plan
+from rosenblatt.data.reading import (
+    LARGEST_INTEGER,
+    LISTED,
+    BadLine,
+    Chunk,
+    NotNumbers,
+    Parsed,
+    Plan,
+)
 from rosenblatt.errors import DataError
 
 
@@ -56,9 +64,8 @@ class ParquetPass:
         X, y = found.content
         return Chunk(X, y, None)
 
-    def _choose_columns(self, schema: Any, path: Path) -> None:
-        import pyarrow.types as kind
-
+    def label_column(self, schema: Any, path: Path) -> str | None:
+        """Which column holds the labels; None if there are none."""
         names, target = schema.names, self.format.target
         if len(set(names)) < len(names):
             twice = next(n for k, n in enumerate(names) if n in names[:k])
@@ -70,16 +77,19 @@ class ParquetPass:
             target = names[int(target)]
         if labelled and target not in names:
             raise DataError(f"{path} has no column {target!r}; it has {names[:20]}.")
-        for name in names:
+        return target if labelled else None
+
+    def _choose_columns(self, schema: Any, path: Path) -> None:
+        import pyarrow.types as kind
+
+        self.label = self.label_column(schema, path)
+        self.feature_names = tuple(n for n in schema.names if n != self.label)
+        for name in self.feature_names:
             k = schema.field(name).type
-            if name != target and not (
-                kind.is_integer(k) or kind.is_floating(k) or kind.is_boolean(k)
-            ):
-                raise DataError(
+            if not (kind.is_integer(k) or kind.is_floating(k) or kind.is_boolean(k)):
+                raise NotNumbers(
                     f"column {name!r} of {path} holds {k}, not numbers. Encode or drop it first."
                 )
-        self.label = target if labelled else None
-        self.feature_names = tuple(n for n in names if n != target)
 
     def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
         import pyarrow as pa
@@ -122,7 +132,7 @@ class ParquetPass:
         kept = int(whole.sum())
         if kept < n:
             X, labels = X[whole], labels.filter(pa.array(whole))
-        return Parsed(kept, n, (X, _labels(labels)), n - kept, tuple(bad[:LISTED]), bytes_read)
+        return Parsed(kept, n, (X, labels_of(labels)), n - kept, tuple(bad[:LISTED]), bytes_read)
 
 
 def _nulls(column: Any) -> npt.NDArray[np.bool_]:
@@ -139,7 +149,7 @@ def _floats(column: Any) -> npt.NDArray[np.float64]:
     return values  # type: ignore[no-any-return]  # pyarrow has no hints
 
 
-def _labels(column: Any) -> npt.NDArray[Any]:
+def labels_of(column: Any) -> npt.NDArray[Any]:
     """Integers and floats as they are, everything else by way of Python."""
     import pyarrow as pa
 

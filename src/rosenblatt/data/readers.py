@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from rosenblatt.data.reading import (
     Chunk,
     Csr,
     Format,
+    NotNumbers,
     Parsed,
     Plan,
     Progress,
@@ -133,7 +134,8 @@ class FileChunks:
             return
         bad = part.moved(lines)
         if self.on_error == "raise":
-            raise DataError(
+            unread = bad[0].expected.startswith(("a number in", "a finite number in"))
+            raise (NotNumbers if unread else DataError)(
                 f"{self.path}, {bad[0]}. Mend the file, or leave such lines out: "
                 "on_error='skip' in Python, --skip-errors on the command line."
             )
@@ -169,6 +171,8 @@ def read_chunks(
     bits: int | None = None,
     hash: str | None = None,
     constant: bool | None = None,
+    columns: Any = None,
+    missing: Sequence[str] | None = None,
     on_error: str = "raise",
     chunk_bytes: int = CHUNK_BYTES,
     threads: int = THREADS,
@@ -206,6 +210,13 @@ def read_chunks(
         VW text: as `vw --hash`. With "strings", the default, a name of digits is a number.
     constant : bool
         VW text: whether to add VW's constant feature. False if not given.
+    columns : :class:`rosenblatt.Columns`, "raw" or None
+        CSV and Parquet: what is done to columns of any kind to make numbers of them. "raw": X is an
+        Arrow table, to learn that from; see :func:`rosenblatt.columns_of_file`. None: all columns
+        but the labels must be numbers.
+    missing : list of str
+        CSV, with `columns`: marks of missing values besides those that are always: nothing, ?, NA,
+        N/A, n/a, #N/A, NaN, nan, NULL, null and None.
     on_error : "raise" or "skip"
         At a malformed line: stop, or leave it out, count it and list the first ten.
     chunk_bytes : int
@@ -231,9 +242,9 @@ def read_chunks(
         "vw": {"bits": bits, "hash": hash, "constant": constant},
         "csv": {
             "target": target, "header": header, "delimiter": delimiter, "labels": labels,
-            "n_features": n_features,
+            "n_features": n_features, "columns": columns, "missing": missing,
         },
-        "parquet": {"target": target, "n_features": n_features},
+        "parquet": {"target": target, "n_features": n_features, "columns": columns},
     }  # fmt: skip
     if name not in given:
         raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {name!r}.")
@@ -321,6 +332,10 @@ def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
     if "target" not in given:
         raise ParameterError(f"target is missing. Say which column of {path} holds the labels.")
     given["target"] = str(given["target"])
+    if "columns" in given:
+        return _raw(name, given, path)
+    if given.pop("missing", ()):
+        raise ParameterError("missing is a setting of raw columns. Give columns too.")
     if name == "parquet":
         from rosenblatt.data.parquet_file import Parquet
 
@@ -329,8 +344,27 @@ def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
 
     if given.get("labels") not in (None, *KINDS):
         raise ParameterError(f"labels must be one of {KINDS}, got {given['labels']!r}.")
-    tabs = ".tsv" in (s.lower() for s in path.suffixes)
-    return Csv(**{"delimiter": "\t" if tabs else ","} | given)
+    return Csv(**{"delimiter": _delimiter(path)} | given)
+
+
+def _raw(name: str, given: dict[str, Any], path: Path) -> Format:
+    """The format for columns of any kind."""
+    from rosenblatt.data.columns.frozen import Columns
+    from rosenblatt.data.columns.raw_csv import RawCsv
+    from rosenblatt.data.columns.raw_parquet import RawParquet
+
+    columns = given.pop("columns")
+    if columns != "raw" and not isinstance(columns, Columns):
+        raise ParameterError(f"columns must be Columns, 'raw' or None, got {columns!r:.80}.")
+    given["columns"] = columns if isinstance(columns, Columns) else None
+    if name == "parquet":
+        return RawParquet(**given)
+    given["missing"] = tuple(given.get("missing", ()))
+    return RawCsv(**{"delimiter": _delimiter(path)} | given)
+
+
+def _delimiter(path: Path) -> str:
+    return "\t" if ".tsv" in (s.lower() for s in path.suffixes) else ","
 
 
 def _stacked(parts: list[Any]) -> Any:

@@ -166,3 +166,7 @@ class ReadAgain(DataError):
     def __init__(self, message: str, settings: dict[str, Any]) -> None:
         super().__init__(message)
         self.settings = settings
+
+
+class NotNumbers(DataError):
+    """A column holds something that is no number: it could be learned as a raw column."""

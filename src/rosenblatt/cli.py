@@ -209,6 +209,23 @@ def fit(
     header: Header = None,
     format: FileFormat = None,
     bits: Annotated[int | None, typer.Option(help="VW text: 2**bits positions.")] = None,
+    columns: Annotated[
+        str,
+        typer.Option(help="CSV, Parquet: plain (numbers), raw (any kind), auto (as they are)."),
+    ] = "auto",
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=number, category, hash or drop: what a column is taken for."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None, typer.Option(help="One more mark of missing values, e.g. -999.")
+    ] = None,
+    scaling: Annotated[
+        str | None, typer.Option(help="Numbers of raw columns: standard, largest or none.")
+    ] = None,
+    max_categories: Annotated[
+        int | None, typer.Option(help="Most features of one column of texts (1000).")
+    ] = None,
     skip: Skip = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -217,6 +234,9 @@ def fit(
 
     Rows are visited in order; the file is never held in memory. With more than one pass, parsed
     rows are cached beside the model meanwhile.
+
+    Columns of text, dates or missing values are made numbers as a pass before finds fit; what was
+    done to each is part of the model and is shown.
     """
     with _explained(), _bar(quiet) as bar:
         from rosenblatt.from_file import fit_file
@@ -226,8 +246,11 @@ def fit(
             file, out, passes=passes, keep=keep, rule=rule, eta0=eta0, fit_intercept=offset,
             watcher=bar, target=target, header=header, format=format, bits=bits,
             on_error=_on_error(skip),
+            columns=columns, kinds=_kinds(column), missing=missing, scaling=scaling,
+            max_categories=max_categories,
         )  # fmt: skip
-    _print(json.dumps(done.facts()) if as_json else fitted(done.facts(), done.training))
+    shown = json.dumps if as_json else lambda facts: fitted(facts, done.training, done.columns)
+    _print(shown(done.facts()))
 
 
 @app.command()
@@ -391,6 +414,15 @@ def warmup() -> None:
         from rosenblatt.warmup import warmup
 
         warmup(typer.echo)
+
+
+def _kinds(given: list[str] | None) -> dict[str, str]:
+    """NAME=KIND as pairs; a name may hold = itself."""
+    pairs = [one.rpartition("=") for one in given or []]
+    for name, _, kind in pairs:
+        if not name:
+            raise ParameterError(f"--column takes NAME=KIND, got {kind!r}.")
+    return {name: kind for name, _, kind in pairs}
 
 
 def _on_error(skip: bool) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -11,9 +12,12 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.columns.frozen import Columns
+from rosenblatt.data.columns.learning import Wishes
+from rosenblatt.data.columns.looking import looked_at, needs_columns
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
-from rosenblatt.data.reading import Skipped
+from rosenblatt.data.reading import NotNumbers, Skipped
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
@@ -36,6 +40,7 @@ class Fitted:
     training: Streamed
     skipped: Skipped
     seconds: float
+    columns: Columns | None = None
 
     def facts(self) -> dict[str, Any]:
         """All of it but the weights, as JSON can hold it."""
@@ -59,6 +64,7 @@ class Fitted:
             "cache_bytes": run.cache_bytes,
             "megabytes_per_second": self.file_bytes / 1e6 / run.seconds[0],
             "rows_per_second": run.n_rows * run.n_passes / sum(run.seconds),
+            "columns": None if self.columns is None else self.columns.facts(),
         }
 
 
@@ -105,13 +111,20 @@ def fit_file(
     rule: str | Rule = "perceptron",
     eta0: float = 1.0,
     fit_intercept: bool = True,
+    columns: str = "auto",
+    scaling: str | None = None,
+    max_categories: int | None = None,
+    hash_bits: int | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: Sequence[str] | None = None,
     watcher: Watcher | None = None,
     **reading: Any,
 ) -> Fitted:
     """Train on a file without holding it, and write the model.
 
     The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
-    keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file.
+    keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file; on its
+    columns made numbers, where they are not (docs/columns.md).
 
     Parameters
     ----------
@@ -123,6 +136,12 @@ def fit_file(
         that need no more than a few numbers for each feature
     eta0 : the learning rate, of rules that have one
     fit_intercept : learn an offset
+    columns : "plain": the columns of CSV and Parquet are numbers. "raw": a first pass over the file
+        learns how to make numbers of them. "auto": plain, unless something is no number (with
+        ``on_error="skip"``: unless a column of the first block has no number at all) or one of the
+        next five is given.
+    scaling, max_categories, hash_bits, kinds : as for :func:`rosenblatt.learn_columns`
+    missing : marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`
     watcher : is told how it goes
     reading : settings of :func:`rosenblatt.read_chunks`
 
@@ -150,9 +169,18 @@ def fit_file(
             f"rule={rule.name!r} finds the size of its steps itself, got eta0={eta0!r}. Leave eta0 "
             "out."
         )
-    source = read_chunks(file, progress=watcher.progress, **reading)
-    training, source = train_file(
-        source,
+    asked: dict[str, Any] = {
+        "scaling": scaling, "max_categories": max_categories, "hash_bits": hash_bits,
+        "kinds": None if not kinds else dict(kinds),
+    }  # fmt: skip
+    wishes = Wishes(**{k: v for k, v in asked.items() if v is not None})
+    if missing:
+        reading["missing"] = tuple(missing)
+    training, source = _trained(
+        file,
+        _decided(columns, wishes, reading),
+        reading,
+        wishes,
         passes=passes,
         keep=cast(Keep, keep),
         update=Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept),
@@ -163,6 +191,7 @@ def fit_file(
         "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
         "fit_intercept": fit_intercept,
     }  # fmt: skip
+    learned: Columns | None = getattr(source.format, "columns", None)
     model = LinearModel(
         training.coef,
         training.intercept,
@@ -171,10 +200,52 @@ def fit_file(
         options,
         _settings(source),
         training=_summary(training),
+        columns=None if learned is None else learned.to_json(),
     )
     save_model(model, out)
     seconds = time.perf_counter() - began
-    return Fitted(model, out, file, file.stat().st_size, training, source.skipped, seconds)
+    return Fitted(model, out, file, file.stat().st_size, training, source.skipped, seconds, learned)
+
+
+def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any]) -> str:
+    """plain, raw, or auto: to be seen."""
+    if columns not in ("auto", "raw", "plain"):
+        raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
+    asked = wishes != Wishes() or "missing" in reading
+    if asked and columns == "plain":
+        raise ParameterError(
+            "columns='plain' leaves the columns as they are: leave out what is asked of them."
+        )
+    return "raw" if asked else columns
+
+
+def _trained(
+    file: Path,
+    columns: str,
+    reading: dict[str, Any],
+    wishes: Wishes,
+    *,
+    watcher: Watcher,
+    **training: Any,
+) -> tuple[Streamed, FileChunks]:
+    """Plain if that goes, else with columns that are learned in a pass before."""
+    if columns == "auto" and reading.get("on_error") == "skip":
+        # lines are left out rather than refused, so nothing would say that a column is text
+        columns = "raw" if needs_columns(file, **reading) else "plain"
+    if columns != "raw":
+        try:
+            source = read_chunks(file, progress=watcher.progress, **reading)
+            return train_file(source, watcher=watcher, **training)
+        except NotNumbers as e:
+            if columns == "plain":
+                raise
+            watcher.say(f"{str(e).partition('. ')[0]}: looking at the columns first")
+    watcher.begin(0)
+    source = read_chunks(file, progress=watcher.progress, **{**reading, "columns": "raw"})
+    source = looked_at(source, wishes)
+    for remark in source.format.columns.remarks:  # type: ignore[attr-defined]  # a raw format
+        watcher.say(remark)
+    return train_file(source, watcher=watcher, **training)
 
 
 def predict_file(
@@ -261,8 +332,13 @@ def _summary(run: Streamed) -> dict[str, Any]:
 
 def _settings(source: FileChunks) -> dict[str, Any]:
     """How the file was read, with what had to be found out."""
-    name = type(source.format).__name__.lower().removesuffix("text")
-    held = {k: v for k, v in asdict(source.format).items() if v is not None}  # type: ignore[call-overload]  # as above
+    name = type(source.format).__name__.lower().removesuffix("text").removeprefix("raw")
+    format: Any = source.format
+    held = {f.name: getattr(format, f.name) for f in fields(format)}
+    held = {k: v for k, v in held.items() if v is not None and k not in ("columns", "kinds")}
+    held.pop("dropped", None)
+    if "missing" in held:
+        held["missing"] = list(held["missing"])
     held.pop("n_features", None)
     if name == "libsvm":
         held["zero_based"] = source.counts_from_zero
@@ -282,9 +358,26 @@ def _same_reading(model: LinearModel, file: Path, given: dict[str, Any]) -> dict
         )
     if name != model.reader.get("format"):
         was = {"target": was["target"]} if "target" in was and name in ("csv", "parquet") else {}
-    if name in ("csv", "parquet") and "target" not in given:
+    if model.columns is not None:
+        was["columns"] = _columns(model, file, name)
+    elif name in ("csv", "parquet") and "target" not in given:
         was["n_features"] = model.n_features  # as many columns: no labels
     if name == "csv":
         kinds = {"U": "text", "i": "integers", "u": "integers", "f": "numbers"}
         was["labels"] = kinds.get(model.classes.dtype.kind)
     return {**was, **given}
+
+
+def _columns(model: LinearModel, file: Path, name: str) -> Columns:
+    """What the model does to raw columns, if the file has any."""
+    columns = Columns.from_json(model.columns)
+    if columns.width != model.n_features:
+        raise DataError(
+            f"the columns of the model make {columns.width} features, and it has weights for "
+            f"{model.n_features}. Make it anew."
+        )
+    if name not in ("csv", "parquet"):
+        raise DataError(
+            f"the model was trained on columns, and {file} is read as {name}. Give CSV or Parquet."
+        )
+    return columns

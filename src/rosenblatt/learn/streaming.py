@@ -35,7 +35,7 @@ class Watcher(Protocol):
     """Somebody who is told how it goes."""
 
     def begin(self, pass_number: int) -> None:
-        """A pass begins."""
+        """A pass begins; 0 is the look at raw columns before the first."""
 
     def progress(self, now: Progress) -> None:
         """Some more was read and learned."""

@@ -8,13 +8,19 @@ from typing import Any
 
 from numba.core import event
 
+from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.reading import Progress
 from rosenblatt.learn.streaming import Streamed
 from rosenblatt.learn.trace import plural
 
+MOST_COLUMNS = 60  # lines about them
 
-def fitted(facts: dict[str, Any], run: Streamed) -> str:
-    """A few lines about training on a file; `facts` as `from_file.Fitted` gives them."""
+
+def fitted(facts: dict[str, Any], run: Streamed, columns: Columns | None = None) -> str:
+    """A few lines about training on a file; `facts` as `from_file.Fitted` gives them.
+
+    Below them what was done to each column, if they were raw.
+    """
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_pass"][:10])
     more = ", ..." if run.n_passes > 10 else ""
     slow = run.compile_seconds > 0.5
@@ -35,7 +41,8 @@ def fitted(facts: dict[str, Any], run: Streamed) -> str:
         lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
     if run.cache_bytes:
         lines.insert(-1, ("cache", _cache(run)))
-    return _aligned(lines)
+    table = "" if columns is None else f"\n\n{columns.describe(MOST_COLUMNS)}"
+    return _aligned(lines) + table
 
 
 def predicted(facts: dict[str, Any]) -> str:
@@ -106,7 +113,7 @@ class Bar:
     def begin(self, pass_number: int) -> None:
         if not self._draw:
             return
-        named = f"pass {pass_number}"
+        named = f"pass {pass_number}" if pass_number else "looking at the columns"
         if self._bar is None:
             self._bar = _rich_bar()
             self._bar.start()

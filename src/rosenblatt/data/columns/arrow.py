@@ -70,9 +70,8 @@ def floats(column: Any) -> npt.NDArray[np.float64]:
         column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
-    values = np.from_dlpack(column.cast(pa.float64(), safe=False).fill_null(np.nan)).copy()
-    values *= factor
-    return values  # type: ignore[no-any-return]  # pyarrow has no hints
+    held: Any = column.cast(pa.float64(), safe=False).fill_null(np.nan)
+    return np.from_dlpack(held).astype(np.float64) * factor
 
 
 def microseconds(column: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

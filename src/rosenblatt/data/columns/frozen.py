@@ -105,17 +105,33 @@ class Columns:
         except pa.ArrowException as e:
             raise DataError(f"column {entry.name!r} cannot be made numbers: {e}.") from e
 
-    def describe(self) -> str:
-        """A table for people: a line a column."""
+    def describe(self, most: int | None = None) -> str:
+        """A table for people: a line a column, of the first `most` columns if that is given."""
         head = ("column", "kind", "features", "what is done")
         rows = [
             (_shown(e.name), e.kind, f"{e.width:,}", _shown(_line(e, self.rows)))
-            for e in self.entries
+            for e in self.entries[:most]
         ]
         wide = [max(len(row[k]) for row in [head, *rows]) for k in range(3)]
-        return "\n".join(
+        lines = [
             f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c:>{wide[2]}}  {d}" for a, b, c, d in [head, *rows]
-        )
+        ]
+        left = len(self.entries) - len(rows)
+        return "\n".join(lines + ([f"... and {left:,} columns more"] if left else []))
+
+    def facts(self) -> list[dict[str, Any]]:
+        """The same as JSON can hold it: name, kind, features, what is done, a remark."""
+        return [
+            {
+                "column": e.name,
+                "kind": e.kind,
+                "features": e.width,
+                "missing": e.missing,
+                "done": e.done,
+                "remark": e.note,
+            }
+            for e in self.entries
+        ]
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -68,14 +68,14 @@ class Learner:
     def __init__(self, wishes: Wishes | None = None) -> None:
         self.wishes = wishes or Wishes()
         self.rows = 0
-        self._names: list[str] = []
+        self._names: list[str] | None = None
         self._tallies: dict[str, Tally] = {}
         self._waiting: list[Any] = []
         self._waiting_rows = 0
 
     def add(self, table: Any) -> None:
         """Some rows more: an Arrow table of the same columns every time."""
-        if not self._names:
+        if self._names is None:
             self.begin(table.schema)
         n = table.num_rows
         try:
@@ -93,7 +93,7 @@ class Learner:
     def forget(self, name: str) -> None:
         """Count this column no more; it is left out of what `freeze` gives."""
         self._tallies.pop(name, None)
-        self._names.remove(name)
+        self._names = [n for n in self._names or () if n != name]
         kept = list(self._tallies)
         self._waiting = [t.select(kept) for t in self._waiting] if kept else []
 
@@ -102,7 +102,7 @@ class Learner:
         if not self.rows:
             raise DataError("there are no rows to learn the columns from. Give at least one.")
         self._count(last=True)
-        return Columns(tuple(map(self._entry, self._names)), self.rows)
+        return Columns(tuple(map(self._entry, self._names or ())), self.rows)
 
     def _entry(self, name: str) -> Entry:
         if name in self._tallies:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.data.columns.cells import converted
 from rosenblatt.data.columns.entries import Category, Dropped, Entry, Hashed
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Learner, Wishes
 from rosenblatt.data.columns.raw_csv import Kinds, RawCsv
 from rosenblatt.data.columns.raw_parquet import RawParquet
+from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.errors import DataError, ParameterError
 
@@ -41,6 +43,23 @@ def looked_at(source: FileChunks, wishes: Wishes | None = None) -> FileChunks:
     if not columns.width:
         raise DataError(f"no column of {source.path} can be used:\n{columns.describe()}")
     return replace(source, format=replace(format, columns=columns))
+
+
+def needs_columns(path: str | Path, **reading: Any) -> bool:
+    """Whether a column of the first block of a CSV file, the labels aside, has no number at all."""
+    if (reading.get("format") or format_of(Path(path))) != "csv":
+        return False
+    import pyarrow as pa
+
+    table = next(iter(read_chunks(path, **{**reading, "columns": "raw"}).plain)).X
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            words = column.combine_chunks().dictionary
+            if all(converted(words.slice(k, 1), "number") is None for k in range(len(words))):
+                return True
+        elif not pa.types.is_floating(column.type) and not pa.types.is_null(column.type):
+            return True
+    return False
 
 
 def columns_of_file(

@@ -92,17 +92,16 @@ class RawCsvPass(CsvPass):
         if headless and len(self.names) == len(every) and numbered:
             self.names = every  # the columns of the first file without its labels
             return NO_LABEL
-        unlabelled = not numbered or len(self.names) == len(every)
-        if unlabelled and self.format.target not in self.names and needed <= set(self.names):
-            return NO_LABEL
-        label = super()._label_column(numbered)
         absent = sorted(needed - set(self.names))
         if absent:
             raise DataError(
                 f"{self.path} has no column {absent[0]!r}; it has {self.names[:20]}. Give the "
                 "columns of the model."
             )
-        return label
+        unlabelled = not numbered or len(self.names) == len(every)
+        if unlabelled and self.format.target not in self.names:
+            return NO_LABEL
+        return super()._label_column(numbered)
 
     def _parsed(self, block: Block, start: int) -> Parsed:
         lines = block.data.count(b"\n", 0, block.size)

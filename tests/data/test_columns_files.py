@@ -1,0 +1,353 @@
+"""Raw columns of files: CSV and Parquet, fit and predict, whatever the cut; what is refused."""
+
+import csv
+import datetime as dt
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from rosenblatt import Perceptron, load_model, read, read_chunks
+from rosenblatt.cli import app
+from rosenblatt.data.columns import Columns, learn_columns
+from rosenblatt.data.columns.looking import columns_of_file, needs_columns
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.from_file import fit_file, predict_file
+
+RAW = {
+    "age": [20.0, None, 40.0, 31.0, 28.0, 55.0],
+    "city": ["Bonn", "Rome", None, "Rome", "Oslo", "Bonn"],
+    "member": [True, False, True, None, True, False],
+    "since": [dt.date(2020, 1, 1), None, *(dt.date(2021, 3, d) for d in (2, 7, 8, 9))],
+    "clicked": ["no", "yes", "no", "yes", "yes", "no"],
+}  # fmt: skip
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else X
+
+
+def write_csv(path, raw, mark=""):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(raw)
+        for row in zip(*raw.values(), strict=True):
+            shown = (str(v).lower() if isinstance(v, bool) else v for v in row)
+            out.writerow([mark if v is None else v for v in shown])
+    return path
+
+
+@pytest.fixture
+def clicks(tmp_path):
+    pq.write_table(pa.table(RAW), tmp_path / "clicks.parquet")
+    return {
+        "csv": write_csv(tmp_path / "clicks.csv", RAW),
+        "parquet": tmp_path / "clicks.parquet",
+    }
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("keep", ["average", "last"])
+def test_weights_are_those_of_the_perceptron_on_the_same_features(clicks, tmp_path, kind, keep):
+    out = tmp_path / "m.safetensors"
+    done = fit_file(clicks[kind], out, target="clicked", passes=7, keep=keep)
+    table = pa.table(RAW)
+    columns = learn_columns(table, target="clicked")
+    assert done.columns == columns == Columns.from_json(load_model(out).columns)
+    X = columns.transform(table)
+    clf = Perceptron(shuffle=False, max_iter=7, tol=None, keep=keep).fit(X, RAW["clicked"])
+    assert done.model.coef.tobytes() == clf.coef_.tobytes()
+    assert done.model.feature_names == columns.feature_names
+    for other in clicks.values():  # learned from the one, used on the other
+        labels = tmp_path / "labels.txt"
+        told = predict_file(out, other, labels)
+        assert labels.read_text().split() == clf.predict(X).tolist()
+        assert told.labelled == 6
+    json.dumps(done.facts())
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_predicting_needs_no_labels_and_no_other_columns(clicks, tmp_path, kind):
+    out = tmp_path / "m.safetensors"
+    fit_file(clicks[kind], out, target="clicked", kinds={"member": "drop"})
+    fewer = {k: RAW[k] for k in ("since", "city", "age")}
+    pq.write_table(pa.table(fewer), tmp_path / "fewer.parquet")
+    write_csv(tmp_path / "fewer.csv", fewer, "NA")
+    said = []
+    for file in ("fewer.csv", "fewer.parquet", f"clicks.{kind}"):
+        done = predict_file(out, tmp_path / file, tmp_path / "labels")
+        said.append((tmp_path / "labels").read_text())
+        assert done.labelled == (6 if "clicks" in file else 0)
+    assert said[0] == said[1] == said[2]
+    write_csv(tmp_path / "less.csv", {"age": [1], "city": ["Rome"]})
+    with pytest.raises(DataError, match="has no column 'since'"):
+        predict_file(out, tmp_path / "less.csv")
+    pq.write_table(pa.table({"age": [1]}), tmp_path / "less.parquet")
+    with pytest.raises(DataError, match="has no column 'city'"):
+        predict_file(out, tmp_path / "less.parquet")
+
+
+cells = {
+    "number": st.sampled_from(["1", "-2.5", "1e3", " 7", "0", "3.", "007", "1234567890123456789"]),
+    "boolean": st.sampled_from(["true", "False", "TRUE"]),
+    "date": st.sampled_from(["2024-02-29", "1969-12-31 23:59", "2001-01-01T00:00:00.5"]),
+    "zoned": st.sampled_from(["2024-02-29T10:00:00Z", "1999-01-01 00:00:00+02:00"]),
+    "category": st.sampled_from(["red", "a,b", 'say "hi"', "ä", "two\nlines", "nano", "1x"]),
+}
+empty = st.sampled_from(["", "?", "NA", "nan", "N/A", "null"])
+
+
+@st.composite
+def csv_tables(draw):
+    """Cells of columns of one kind, of two, or with missing values, and what each column is."""
+    n = draw(st.integers(2, 12))
+    columns, kinds = [], []
+    for _ in range(draw(st.integers(1, 4))):
+        some = draw(st.lists(st.sampled_from(list(cells)), min_size=1, max_size=2))
+        choices = [cells[k] for k in some] + [empty] * draw(st.integers(0, 2))
+        column = draw(st.lists(st.one_of(choices), min_size=n, max_size=n))
+        columns.append(column)
+        kinds.append(some)
+    labels = draw(st.lists(st.sampled_from(["no", "yes"]), min_size=n, max_size=n))
+    return columns, labels
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(csv_tables(), st.integers(1, 200))
+def test_kinds_and_features_do_not_depend_on_the_cut_of_the_file(tmp_path, table, chunk_bytes):
+    columns, labels = table
+    path = tmp_path / "t.csv"
+    raw = {f"c{k}": c for k, c in enumerate(columns)}
+    write_csv(path, raw | {"n": list(range(len(labels))), "y": labels})
+    want = columns_of_file(path, target="y")
+    found = columns_of_file(path, target="y", chunk_bytes=chunk_bytes)
+    # what made text of a column is remarked only where it came late
+    strip = [(e.kind, e.features) for e in want.entries]
+    assert [(e.kind, e.features) for e in found.entries] == strip
+    bare = [{**e, "note": ""} for e in found.to_json()["entries"]]
+    assert bare == [{**e, "note": ""} for e in want.to_json()["entries"]]
+    one = list(read_chunks(path, target="y", columns=want))
+    two = list(read_chunks(path, target="y", columns=found, chunk_bytes=chunk_bytes))
+    A, B = (np.vstack([dense(c.X) for c in chunks]) for chunks in (one, two))
+    assert A.tobytes() == B.tobytes()
+    assert A.shape == (len(labels), want.width)
+    assert np.concatenate([c.y for c in two]).tolist() == labels
+    marks = {"", "?", "NA", "nan", "N/A", "null"}
+    for entry, cells_of in zip(want.entries[:-1], columns, strict=True):
+        assert entry.missing == sum(c in marks for c in cells_of) or entry.kind == "dropped"
+        if entry.kind == "category" and not any(c in marks for c in cells_of):
+            assert entry.categories == tuple(sorted(set(cells_of)))
+
+
+def test_a_column_that_turns_out_to_be_text_is_text(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_text("x,z,y\n" + "1,,a\n01,,b\n" * 50 + "1.0,5,a\noops,6,b\n")
+    columns = columns_of_file(path, target="y", chunk_bytes=64)
+    assert columns.entries[0].categories == ("01", "1", "1.0", "oops")
+    assert "text because of 'oops'" in columns.remarks[0]
+    assert (columns.entries[1].kind, columns.entries[1].missing) == ("number", 100)
+    X = np.vstack([dense(c.X) for c in read_chunks(path, target="y", columns=columns)])
+    assert X[:, :4].sum(axis=0).tolist() == [50, 50, 1, 1]
+    marked = columns_of_file(path, target="y", chunk_bytes=64, missing=["oops"])
+    assert (marked.entries[0].kind, marked.entries[0].missing) == ("number", 1)
+
+
+def test_files_of_numbers_go_on_as_before(tmp_path):
+    rows = np.random.default_rng(0).integers(-9, 9, (50, 3))
+    y = np.where(rows.sum(axis=1) > 0, "p", "n")
+    raw = {f"x{k}": rows[:, k].tolist() for k in range(3)} | {"y": y.tolist()}
+    pq.write_table(pa.table(raw), tmp_path / "t.parquet")
+    write_csv(tmp_path / "t.csv", raw)
+    clf = Perceptron(shuffle=False, max_iter=1, tol=None, keep="average").fit(rows, y)
+    for name in ("t.csv", "t.parquet"):
+        for columns in ("auto", "plain"):
+            done = fit_file(tmp_path / name, tmp_path / "m", target="y", columns=columns)
+            assert done.columns is None
+            assert done.model.columns is None
+            assert done.model.coef.tobytes() == clf.coef_.tobytes()
+        raw_too = fit_file(tmp_path / name, tmp_path / "m", target="y", columns="raw")
+        assert [e.kind for e in raw_too.columns.entries] == ["number"] * 3
+        assert raw_too.model.coef.tobytes() != clf.coef_.tobytes()
+
+
+def test_plain_columns_stay_refused_and_wishes_are_checked(clicks, tmp_path):
+    out = tmp_path / "m"
+    for file in clicks.values():
+        with pytest.raises(DataError, match=r"number"):
+            fit_file(file, out, target="clicked", columns="plain")
+        with pytest.raises(ParameterError, match="leave out what is asked"):
+            fit_file(file, out, target="clicked", columns="plain", max_categories=3)
+        with pytest.raises(ParameterError, match="'auto', 'raw' or 'plain'"):
+            fit_file(file, out, target="clicked", columns="cooked")
+        with pytest.raises(ParameterError, match="has no column 'nose'"):
+            fit_file(file, out, target="clicked", kinds={"nose": "drop"})
+        kinds = dict.fromkeys(("age", "city", "member", "since"), "drop")
+        with pytest.raises(DataError, match=r"no column of .* can be used"):
+            fit_file(file, out, target="clicked", kinds=kinds)
+    with pytest.raises(ParameterError, match="columns must be Columns"):
+        read_chunks(clicks["csv"], target="clicked", columns=3)
+    with pytest.raises(ParameterError, match="missing is a setting of raw columns"):
+        read_chunks(clicks["csv"], target="clicked", missing=["-"])
+    (tmp_path / "a.svm").write_text("1 1:1\n-1 2:1\n")
+    with pytest.raises(ParameterError, match="columns is a setting of csv"):
+        fit_file(tmp_path / "a.svm", out, columns="raw")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1,a\n", r"line 4, column 1: expected 3 cells, found 2"),
+        ("1,a,\n", r"line 4, column 3: expected a label, found nothing"),
+        ("inf,a,no\n", r"line 4, column 1: expected a finite number in column 'x', found 'inf'"),
+        ("1,\udcff,no\n", r"line 4, column 2: expected text in UTF-8 in column 'c'"),
+    ],
+)
+def test_malformed_lines_are_named_or_left_out(tmp_path, line, message):
+    path = tmp_path / "bad.csv"
+    text = "x,c,y\n1,a,no\n2,b,yes\n" + line + "4,b,no\n"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    for chunk_bytes in (1, 1000):
+        with pytest.raises(DataError, match=message):
+            columns_of_file(path, target="y", chunk_bytes=chunk_bytes)
+        columns = columns_of_file(path, target="y", chunk_bytes=chunk_bytes, on_error="skip")
+        assert columns.rows == 3
+        assert columns.entries[0].center == pytest.approx(7 / 3)
+        table = read(path, target="y", columns=columns, on_error="skip", chunk_bytes=chunk_bytes)
+        assert len(table.y) == 3
+        assert table.skipped.count == 1
+        with pytest.raises(DataError, match=message):
+            read(path, target="y", columns=columns, chunk_bytes=chunk_bytes)
+
+
+def test_a_cell_of_another_kind_when_predicting_is_named_or_left_out(clicks, tmp_path):
+    out = tmp_path / "m"
+    fit_file(clicks["csv"], out, target="clicked")
+    path = tmp_path / "new.csv"
+    path.write_text("age,city,member,since\n1,Rome,true,2020-01-01\nold,Rome,1,never\n2,,,\n")
+    with pytest.raises(DataError, match=r"line 3, column 1: expected a number in column 'age', fo"):
+        predict_file(out, path)
+    assert predict_file(out, path, on_error="skip").rows == 2
+    pq.write_table(pa.table({**RAW, "age": ["a"] * 6}), tmp_path / "new.parquet")
+    with pytest.raises(DataError, match=r"column 'age' holds .*, and was numbers"):
+        predict_file(out, tmp_path / "new.parquet")
+    (tmp_path / "new.svm").write_text("1 1:1\n")
+    with pytest.raises(DataError, match="trained on columns"):
+        predict_file(out, tmp_path / "new.svm")
+
+
+def test_infinite_numbers_and_missing_labels_of_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    raw = {"x": [1.0, np.inf, None, 4.0], "s": list("abab"), "y": [0.0, 1.0, 1.0, None]}
+    pq.write_table(pa.table(raw), path)
+    with pytest.raises(DataError, match=r"row 2, column 1: expected a finite number in column 'x'"):
+        columns_of_file(path, target="y")
+    table = read(path, target="y", on_error="skip",
+                 columns=columns_of_file(path, target="y", on_error="skip"))  # fmt: skip
+    assert table.y.tolist() == [0.0, 1.0]
+    assert table.skipped.count == 2
+
+
+def test_without_header_columns_have_numbers(tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "m"
+    path.write_text("no,1,a\nyes,2,b\nno,3,a\n")
+    done = fit_file(path, out, target="0", passes=9, keep="last")
+    assert done.model.feature_names == ("f1", "f2=a", "f2=b")
+    (tmp_path / "new.csv").write_text("2,b\n3,a\n")
+    predict_file(out, tmp_path / "new.csv", tmp_path / "labels")
+    assert (tmp_path / "labels").read_text().split() == ["yes", "no"]
+    assert predict_file(out, path).errors == 0
+
+
+def test_with_errors_left_out_numbers_stay_plain_and_text_does_not(tmp_path):
+    numbers, words = tmp_path / "n.csv", tmp_path / "w.csv"
+    numbers.write_text("x,y\n1,0\nred,1\n2,1\n")
+    words.write_text("x,s,y\n1,u,0\n2,v,1\n")
+    assert not needs_columns(numbers, target="y", on_error="skip")
+    assert needs_columns(words, target="y", on_error="skip")
+    done = fit_file(numbers, tmp_path / "m", target="y", on_error="skip")
+    assert (done.columns, done.skipped.count) == (None, 1)
+    assert fit_file(words, tmp_path / "m", target="y", on_error="skip").columns is not None
+
+
+def test_a_model_with_other_columns_is_refused(clicks, tmp_path):
+    from dataclasses import replace
+
+    from rosenblatt import save_model
+
+    out = tmp_path / "m"
+    model = fit_file(clicks["csv"], out, target="clicked").model
+    for wrong, message in (
+        ({"format": 1, "rows": 1, "entries": []}, "make 0 features"),
+        ({"format": 1}, "no description of columns"),
+    ):
+        save_model(out, replace(model, columns=wrong))
+        with pytest.raises(DataError, match=message):
+            predict_file(out, clicks["csv"])
+
+
+def test_the_command_line_shows_what_was_done(clicks, tmp_path):
+    def run(*args):
+        return CliRunner().invoke(app, [str(a) for a in args])
+
+    out = tmp_path / "m"
+    for file in clicks.values():
+        done = run("fit", file, "--target", "clicked", "--out", out, "--column", "member=drop")
+        assert done.exit_code == 0, done.output
+        assert "age     number           2  minus 34.8" in done.stdout
+        assert "member  dropped" in done.stdout
+        assert "Traceback" not in done.output
+        done = run("fit", file, "--target", "clicked", "--out", out, "--json", "--quiet")
+        assert [c["kind"] for c in json.loads(done.stdout)["columns"]] == [
+            "number", "category", "boolean", "date",
+        ]  # fmt: skip
+        assert run("predict", out, file).exit_code == 0
+    done = run("fit", file, "--target", "clicked", "--out", out, "--column", "x")
+    assert "NAME=KIND" in done.output
+    done = run("fit", clicks["csv"], "--target", "clicked", "--out", out, "--columns", "plain")
+    assert done.exit_code == 2
+    assert "expected a number in column 'city', found 'Bonn'" in done.output
+
+
+def test_missing_values_of_the_tumour_data(shared_data):
+    path = shared_data / "wpbc" / "wpbc.data"
+    columns = columns_of_file(path, format="csv", target="1", kinds={"f0": "drop"})
+    assert columns.rows == 198
+    assert [e.name for e in columns.entries if e.missing] == ["f34"]
+    assert columns.entries[-1].missing == 4
+    frame = pd.read_csv(path, header=None, na_values="?")
+    assert columns.entries[-1].center == pytest.approx(frame[34].mean(), rel=1e-14)
+    assert columns.entries[-1].scale == pytest.approx(frame[34].std(ddof=0), rel=1e-14)
+
+
+def test_click_log_learned_and_read_as_by_pandas(shared_data, tmp_path):
+    path = shared_data / "criteo" / "train.tiny.csv"
+    columns = columns_of_file(path, target="Label", kinds={"Id": "drop"}, chunk_bytes=50_000)
+    frame = pd.read_csv(path, dtype={f"C{k}": str for k in range(1, 27)})
+    same = learn_columns(frame, target="Label", kinds={"Id": "drop"})
+    assert columns == same
+    table = read(path, target="Label", columns=columns)
+    assert abs(table.X - same.transform(frame)).max() == 0
+    done = fit_file(path, tmp_path / "m", target="Label", kinds={"Id": "drop"}, keep="last")
+    clf = Perceptron(shuffle=False, max_iter=1, tol=None).fit(table.X, table.y)
+    assert done.model.coef.tobytes() == clf.coef_.tobytes()
+
+
+def test_flights_with_a_label_of_their_own(shared_data, tmp_path):
+    with pq.ParquetFile(shared_data / "flights" / "flights-3m.parquet") as file:
+        table = pa.Table.from_batches([next(file.iter_batches(20_000))])
+    table = table.append_column("late", pc.greater(table["delay"], 15)).drop_columns(["delay"])
+    path, out = tmp_path / "flights.parquet", tmp_path / "m"
+    pq.write_table(table, path, row_group_size=3000)
+    done = fit_file(path, out, target="late", chunk_bytes=100_000)
+    assert [e.kind for e in done.columns.entries] == ["date", "number", "category", "category"]
+    assert set(done.columns.entries[2].categories) == set(table["origin"].to_pylist())
+    assert done.columns == learn_columns(table, target="late")
+    assert predict_file(out, path).labelled == 20_000

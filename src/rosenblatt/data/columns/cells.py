@@ -60,6 +60,8 @@ def converted(column: Any, kind: str) -> Any | None:
         yes = pc.is_in(trimmed, pa.array(TRUE))
         return pc.if_else(pc.is_null(trimmed), pa.scalar(None, pa.bool_()), yes)
     try:
+        # a cast that fails writes a message for every cell: try a few first
+        trimmed.slice(0, 16).cast(arrow_type(kind))
         return trimmed.cast(arrow_type(kind))
     except pa.ArrowInvalid:
         return None

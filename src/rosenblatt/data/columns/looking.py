@@ -53,8 +53,8 @@ def needs_columns(path: str | Path, **reading: Any) -> bool:
 
     table = next(iter(read_chunks(path, **{**reading, "columns": "raw"}).plain)).X
     for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            words = column.combine_chunks().dictionary
+        if pa.types.is_string(column.type):
+            words = column.combine_chunks().unique().drop_null()
             if all(converted(words.slice(k, 1), "number") is None for k in range(len(words))):
                 return True
         elif not pa.types.is_floating(column.type) and not pa.types.is_null(column.type):

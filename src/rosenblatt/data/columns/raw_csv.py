@@ -141,6 +141,8 @@ class RawCsvPass(CsvPass):
 
         known = self.state.known
         types = {n: arrow_type(k) if k else pa.null() for n, k in known.items()}
+        if self.columns is None:  # counted in groups, of which each has few of all texts
+            types |= {n: pa.string() for n, k in known.items() if k == "text"}
         label = None if self.label == NO_LABEL else self.names[self.label]
         if label is not None:
             types[label] = arrow_type("text")
@@ -224,11 +226,11 @@ class RawCsvPass(CsvPass):
             self._learn(name, kind, "")
         made = converted(column, kind)
         if made is not None:
-            return made
+            return column if kind == "text" and self.columns is None else made
         odd = misfits(column, kind)
         if self.columns is None:
             self._learn(name, "text", column[int(odd.argmax())].as_py())
-            return converted(column, "text")
+            return column
         strike(odd, name, f"{WORDS[kind]} in column {name!r}")
         fit = pa.array(~odd)
         import pyarrow.compute as pc

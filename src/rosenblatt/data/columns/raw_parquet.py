@@ -53,7 +53,7 @@ class RawParquetPass(ParquetPass):
             raise DataError(f"cannot read {path} as Parquet: {e}. Give a whole file.") from e
 
     def _choose(self, schema: Any, path: Path) -> list[str]:
-        """Which columns are read, which of them are labels; those of text."""
+        """Which columns are read, which of them are labels; those to read as dictionaries."""
         import pyarrow.types as kind
 
         columns = self.format.columns
@@ -75,6 +75,8 @@ class RawParquetPass(ParquetPass):
                 self.label = self.label_column(schema, path)
             self.feature_names = columns.feature_names
         self.read = needed + ([self.label] if self.label is not None else [])
+        if columns is None:  # counted in groups, of which each has few of all texts
+            return []
         types = {n: schema.field(n).type for n in needed}
         return [n for n, t in types.items() if kind.is_string(t) or kind.is_large_string(t)]
 

@@ -9,7 +9,6 @@ joined as Chan, Golub and LeVeque (1979) do:
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -181,10 +180,13 @@ class TextTally(Tally):
     def __init__(self, name: str, most: int, bits: int, hashed: bool = False) -> None:
         super().__init__(name)
         self.most, self.bits = most, bits
-        self.counts: Counter[str] | None = None if hashed else Counter()
+        self.counts: dict[str, int] | None = None if hashed else {}
         self.note = ""
 
     def add(self, column: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         self.rows += len(column)
         if self.counts is None:
             self.missing += int(nulls(column).sum())
@@ -192,14 +194,16 @@ class TextTally(Tally):
         values, number = texts(column)
         there = number[number >= 0]
         self.missing += len(number) - len(there)
-        times = np.bincount(there, minlength=len(values)).tolist()
-        words = values.to_pylist()
-        if any(t and len(w) > LONGEST_CATEGORY for w, t in zip(words, times, strict=True)):
+        times = np.bincount(there, minlength=len(values))
+        met = np.flatnonzero(times)
+        if len(met) < len(values):
+            values, times = values.take(pa.array(met)), times[met]
+        if len(values) and pc.max(pc.utf8_length(values)).as_py() > LONGEST_CATEGORY:
             self.give_up(f"texts of more than {LONGEST_CATEGORY} characters")
             return
-        for word, count in zip(words, times, strict=True):
-            if count:
-                self.counts[word] += count
+        counts = self.counts
+        for word, count in zip(values.to_pylist(), times.tolist(), strict=True):
+            counts[word] = counts.get(word, 0) + count
         if len(self.counts) > MOST_TRACKED:
             self.give_up(f"more than {MOST_TRACKED:,} different texts")
 

@@ -31,6 +31,10 @@ _PUBLIC = {
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "GaussianPair": "rosenblatt.prove.oracle",
+    "Columns": "rosenblatt.data.columns.frozen",
+    "RawStream": "rosenblatt.data.columns.streams",
+    "columns_of_file": "rosenblatt.data.columns.looking",
+    "learn_columns": "rosenblatt.data.columns.learning",
     "Explanation": "rosenblatt.learn.contributions",
     "LinearModel": "rosenblatt.learn.linear",
     "ModelExplanation": "rosenblatt.learn.heaviest",
@@ -86,6 +90,7 @@ __all__ = [
     "SOP",
     "Certificate",
     "CertificateDisplay",
+    "Columns",
     "Comparison",
     "CosineDisplay",
     "DecisionDisplay",
@@ -110,6 +115,7 @@ __all__ = [
     "Projectron",
     "QuasiSeparable",
     "RandomBudget",
+    "RawStream",
     "RosenblattError",
     "RosenblattWarning",
     "RunBounds",
@@ -120,12 +126,14 @@ __all__ = [
     "VersionSpaceDisplay",
     "WeightsDisplay",
     "__version__",
+    "columns_of_file",
     "compare",
     "compare_file",
     "export_onnx",
     "film",
     "fit_file",
     "infinite_coefficients",
+    "learn_columns",
     "load_model",
     "max_margin",
     "offenders",
@@ -142,6 +150,10 @@ __all__ = [
 if TYPE_CHECKING:
     from rosenblatt.comparison.compare import compare, compare_file
     from rosenblatt.comparison.result import Comparison
+    from rosenblatt.data.columns.frozen import Columns
+    from rosenblatt.data.columns.learning import learn_columns
+    from rosenblatt.data.columns.looking import columns_of_file
+    from rosenblatt.data.columns.streams import RawStream
     from rosenblatt.data.problem import Problem
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided

@@ -29,6 +29,7 @@ from rosenblatt.data.columns.entries import (
     bucket,
 )
 from rosenblatt.data.columns.learning import Wishes
+from rosenblatt.data.columns.streams import RawStream
 from rosenblatt.errors import DataError, DataTypeError, ParameterError
 
 
@@ -430,3 +431,35 @@ def test_json_that_cannot_be_is_refused(change, message):
     held = {**learn_columns({"x": [1, 2]}).to_json(), **change}
     with pytest.raises(DataError, match=message):
         Columns.from_json(held)
+
+
+@given(tables, st.integers(1, 50), st.integers(1, 20))
+def test_a_stream_learns_its_columns_from_the_first_rows(table, warmup_rows, step):
+    labelled = table.append_column("y", pa.array(range(table.num_rows)))
+    batches = [labelled.slice(k, step) for k in range(0, table.num_rows, step)]
+    stream = RawStream(batches, "y", warmup_rows=warmup_rows)
+    chunks = list(stream)
+    want = learn_columns(table.slice(0, warmup_rows))
+    assert stream.columns == want
+    X = np.vstack([dense(c.X) for c in chunks])
+    assert X.tobytes() == dense(want.transform(table)).tobytes()
+    assert np.concatenate([c.y for c in chunks]).tolist() == list(range(table.num_rows))
+    again = [dense(c.X) for c in stream]
+    assert np.vstack(again).tobytes() == X.tobytes()
+
+
+def test_a_stream_holds_no_more_than_it_must_and_says_what_is_wrong():
+    def endless():
+        for k in range(10**9):
+            yield {"x": [float(k), 0.5], "y": ["a", "b"]}
+
+    taken = iter(RawStream(endless(), "y", warmup_rows=5))
+    assert [next(taken).X.shape for _ in range(9)] == [(2, 1)] * 9
+    known = learn_columns({"x": [1.0, 2.0]})
+    assert next(iter(RawStream(endless(), "y", columns=known))).X.tolist() == [[-3.0], [-2.0]]
+    with pytest.raises(DataError, match="no column 'z' of labels"):
+        next(iter(RawStream(endless(), "z", warmup_rows=1)))
+    with pytest.raises(DataError, match="a label in column 'y' is missing"):
+        list(RawStream([{"x": [1, 2], "y": ["a", None]}], "y"))
+    with pytest.raises(ParameterError, match="warmup_rows must be at least 1"):
+        RawStream([], "y", warmup_rows=0)

@@ -191,12 +191,18 @@ Column = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Skip = Annotated[bool, typer.Option("--skip-errors", help="Leave malformed lines out.")]
+Where = Annotated[
+    str | None,
+    typer.Option(help="CSV, Parquet: only such rows: \"delay > 15 and city = 'Rome'\"."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
 
 
 @app.command()
 def fit(
-    file: Annotated[Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet.")],
+    file: Annotated[
+        Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet; or a folder.")
+    ],
     out: Annotated[Path, typer.Option(help="Where the model goes, e.g. model.safetensors.")],
     passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,
     keep: Annotated[str, typer.Option(help="Which weights: average or last.")] = "average",
@@ -223,6 +229,7 @@ def fit(
     scaling: Annotated[
         str | None, typer.Option(help="Numbers of raw columns: standard, largest or none.")
     ] = None,
+    where: Where = None,
     max_categories: Annotated[
         int | None, typer.Option(help="Most features of one column of texts (1000).")
     ] = None,
@@ -247,7 +254,7 @@ def fit(
             watcher=bar, target=target, header=header, format=format, bits=bits,
             on_error=_on_error(skip),
             columns=columns, kinds=_kinds(column), missing=missing, scaling=scaling,
-            max_categories=max_categories,
+            max_categories=max_categories, where=where,
         )  # fmt: skip
     shown = json.dumps if as_json else lambda facts: fitted(facts, done.training, done.columns)
     _print(shown(done.facts()))
@@ -261,6 +268,7 @@ def predict(
     target: Column = None,
     header: Header = None,
     format: FileFormat = None,
+    where: Where = None,
     skip: Skip = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -272,7 +280,7 @@ def predict(
 
         done = predict_file(
             model, file, out, watcher=bar,
-            target=target, header=header, format=format, on_error=_on_error(skip),
+            target=target, header=header, format=format, where=where, on_error=_on_error(skip),
         )  # fmt: skip
     _print(json.dumps(done.facts()) if as_json else predicted(done.facts()))
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Wishes
 from rosenblatt.data.columns.looking import looked_at, needs_columns
+from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.data.reading import NotNumbers, Skipped
@@ -128,7 +129,7 @@ def fit_file(
 
     Parameters
     ----------
-    file : the rows and labels: LIBSVM, VW text, CSV or Parquet
+    file : the rows and labels: LIBSVM, VW text, CSV or Parquet; or a folder of CSV or Parquet files
     out : where the model goes; with more than one pass, a cache lies in the same folder meanwhile
     passes : most passes over the file; fewer if one moves nothing, or the weights come back
     keep : "average" (the mean of the weights after every visit) or "last"
@@ -139,7 +140,7 @@ def fit_file(
     columns : "plain": the columns of CSV and Parquet are numbers. "raw": a first pass over the file
         learns how to make numbers of them. "auto": plain, unless something is no number (with
         ``on_error="skip"``: unless a column of the first block has no number at all) or one of the
-        next five is given.
+        next five is given, or `where` for CSV.
     scaling, max_categories, hash_bits, kinds : as for :func:`rosenblatt.learn_columns`
     missing : marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`
     watcher : is told how it goes
@@ -178,7 +179,7 @@ def fit_file(
         reading["missing"] = tuple(missing)
     training, source = _trained(
         file,
-        _decided(columns, wishes, reading),
+        _decided(columns, wishes, reading, file),
         reading,
         wishes,
         passes=passes,
@@ -204,14 +205,16 @@ def fit_file(
     )
     save_model(model, out)
     seconds = time.perf_counter() - began
-    return Fitted(model, out, file, file.stat().st_size, training, source.skipped, seconds, learned)
+    return Fitted(model, out, file, size_of(file), training, source.skipped, seconds, learned)
 
 
-def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any]) -> str:
+def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Path) -> str:
     """plain, raw, or auto: to be seen."""
     if columns not in ("auto", "raw", "plain"):
         raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
     asked = wishes != Wishes() or "missing" in reading
+    if reading.get("where") is not None and not asked:
+        asked = (reading.get("format") or format_of(file)) == "csv"
     if asked and columns == "plain":
         raise ParameterError(
             "columns='plain' leaves the columns as they are: leave out what is asked of them."
@@ -335,7 +338,9 @@ def _settings(source: FileChunks) -> dict[str, Any]:
     name = type(source.format).__name__.lower().removesuffix("text").removeprefix("raw")
     format: Any = source.format
     held = {f.name: getattr(format, f.name) for f in fields(format)}
-    held = {k: v for k, v in held.items() if v is not None and k not in ("columns", "kinds")}
+    held = {
+        k: v for k, v in held.items() if v is not None and k not in ("columns", "kinds", "where")
+    }
     held.pop("dropped", None)
     if "missing" in held:
         held["missing"] = list(held["missing"])

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.blocks import Block, blocks, in_order, last_line_end, opened
+from rosenblatt.data.folders import files_of
 from rosenblatt.data.reading import LARGEST_INTEGER, LISTED, BadLine, Chunk, Parsed, Plan, ReadAgain
 from rosenblatt.errors import DataError
 
@@ -70,10 +71,13 @@ class CsvPass:
         return tuple(n for k, n in enumerate(self.names) if k != self.label)
 
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
-        self.path = path
-        with opened(path) as source:
-            items = blocks(source, path, plan.chunk_bytes, last_record_end)
-            yield from in_order(items, self.first, self.parse, plan.threads)
+        self.path, before = path, 0
+        for file in files_of(path):
+            with opened(file) as source:
+                items = blocks(source, file, plan.chunk_bytes, last_record_end)
+                for part in in_order(items, self.first, self.parse, plan.threads):
+                    yield replace(part, bytes_read=before + part.bytes_read)
+            before += file.stat().st_size
 
     def first(self, block: Block) -> Parsed:
         """Take the names from the first record that is not empty, then parse the rest."""
@@ -87,8 +91,13 @@ class CsvPass:
         )
         numbered = self.format.target.lstrip("-").isdigit()
         header = not numbered if self.format.header is None else self.format.header
-        self.names = cells if header else [f"f{k}" for k in range(len(cells))]
+        names, self.names = self.names, cells if header else [f"f{k}" for k in range(len(cells))]
         self.label = self._label_column(numbered)
+        if names and self.names != names:
+            raise DataError(
+                f"the columns of one file of {self.path} are {self.names[:20]}, those of the files "
+                f"before it {names[:20]}. Give files of the same columns in the same order."
+            )
         return self._parsed(block, end if header else start)
 
     def parse(self, block: Block) -> Parsed:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from rosenblatt.data.blocks import opened
+from rosenblatt.data.folders import files_of
 from rosenblatt.errors import DataError
 
 NAMES = {
@@ -25,7 +26,9 @@ ENTRY = re.compile(rb"\s(qid:)?[0-9]+:[^\s|]")
 
 
 def format_of(path: Path) -> str:
-    """By the name if it says so, else by the first bytes."""
+    """By the name if it says so, else by the first bytes; of a folder, that of its files."""
+    if path.is_dir():
+        path = files_of(path)[0]
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in COMPRESSED]
     if suffixes and suffixes[-1] in NAMES:
         return NAMES[suffixes[-1]]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.folders import files_of
 from rosenblatt.data.reading import (
     LARGEST_INTEGER,
     LISTED,
@@ -19,18 +20,20 @@ from rosenblatt.data.reading import (
     Parsed,
     Plan,
 )
+from rosenblatt.data.where import expression, parse_where
 from rosenblatt.errors import DataError
 
 
 @dataclass(frozen=True)
 class Parquet:
-    """Settings: the label column, by name or number.
+    """Settings: the label column, by name or number; which rows are read (`data/where.py`).
 
     A file of just `n_features` columns, none of them called `target`, has no labels.
     """
 
     target: str
     n_features: int | None = None
+    where: str | None = None
 
     def begin(self) -> ParquetPass:
         return ParquetPass(self)
@@ -43,22 +46,59 @@ class ParquetPass:
         self.format = format
         self.feature_names: tuple[str, ...] = ()
         self.label: str | None = None  # there is none
+        self.read: list[str] = []
 
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
         import pyarrow as pa
+
+        before = 0
+        for file in files_of(path):
+            size = file.stat().st_size
+            try:
+                for batch, share in self._batches(file, plan):
+                    yield self._parsed(batch, before + int(size * share))
+            except (OSError, pa.ArrowException) as e:
+                raise DataError(f"cannot read {file} as Parquet: {e}. Give a whole file.") from e
+            before += size
+
+    def _batches(self, path: Path, plan: Plan) -> Iterator[tuple[Any, float]]:
+        """Record batches, and how much of the file has been read with each."""
         import pyarrow.parquet as pq
 
-        try:
-            with pq.ParquetFile(path) as file:
-                self._choose_columns(file.schema_arrow, path)
-                total, rows = file.metadata.num_rows, 0
-                size = path.stat().st_size
-                step = max(1, plan.chunk_bytes // (8 * len(file.schema_arrow.names)))
-                for batch in file.iter_batches(step, use_threads=plan.threads > 1):
-                    rows += batch.num_rows
-                    yield self._parsed(batch, size * rows // total)
-        except (OSError, pa.ArrowInvalid) as e:
-            raise DataError(f"cannot read {path} as Parquet: {e}. Give a whole file.") from e
+        with pq.ParquetFile(path) as file:
+            names = self.feature_names
+            texts = self._choose_columns(file.schema_arrow, path)
+            if names and self.feature_names != names:
+                raise DataError(
+                    f"the columns of {path} are {list(self.feature_names[:20])}, those of the "
+                    f"files before it {list(names[:20])}. Give files of the same columns."
+                )
+        step = max(1, plan.chunk_bytes // (8 * max(1, len(self.read))))
+        if self.format.where is not None:
+            yield from self._chosen(path, step)
+            return
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            total, rows = file.metadata.num_rows, 0
+            for batch in file.iter_batches(step, columns=self.read, use_threads=plan.threads > 1):
+                rows += batch.num_rows
+                yield batch, rows / total
+
+    def _chosen(self, path: Path, step: int) -> Iterator[tuple[Any, float]]:
+        """The rows that fulfil the condition; row groups that cannot hold any are not read."""
+        import pyarrow.dataset as ds
+
+        conditions = parse_where(self.format.where or "")
+        data = ds.dataset(str(path), format="parquet")
+        for c in conditions:
+            if c.column not in data.schema.names:
+                raise DataError(f"{path} has no column {c.column!r} for where.")
+        wanted = expression(conditions)
+        groups = [g for f in data.get_fragments() for g in f.split_by_row_group()]
+        for k, group in enumerate(groups):
+            for batch in group.to_batches(
+                schema=data.schema, columns=self.read, filter=wanted, batch_size=step
+            ):
+                yield batch, (k + 1) / len(groups)
 
     def chunk(self, found: Parsed) -> Chunk:
         X, y = found.content
@@ -79,7 +119,8 @@ class ParquetPass:
             raise DataError(f"{path} has no column {target!r}; it has {names[:20]}.")
         return target if labelled else None
 
-    def _choose_columns(self, schema: Any, path: Path) -> None:
+    def _choose_columns(self, schema: Any, path: Path) -> list[str]:
+        """Which columns are read, which of them are labels; those to read as dictionaries."""
         import pyarrow.types as kind
 
         self.label = self.label_column(schema, path)
@@ -90,6 +131,8 @@ class ParquetPass:
                 raise NotNumbers(
                     f"column {name!r} of {path} holds {k}, not numbers. Encode or drop it first."
                 )
+        self.read = list(schema.names)
+        return []
 
     def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
         import pyarrow as pa

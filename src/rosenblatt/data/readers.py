@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import KNOWN, format_of
 from rosenblatt.data.reading import (
     LISTED,
@@ -24,6 +25,7 @@ from rosenblatt.data.reading import (
     ReadAgain,
     Skipped,
 )
+from rosenblatt.data.where import parse_where
 from rosenblatt.errors import DataError, ParameterError
 
 CHUNK_BYTES = 1 << 21
@@ -69,6 +71,7 @@ class FileChunks:
     skipped: Skipped = field(default_factory=Skipped, init=False)
     feature_names: tuple[str, ...] = field(default=(), init=False)
     counts_from_zero: bool | None = field(default=None, init=False)
+    _bytes_total: int | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in self._plain():
@@ -144,7 +147,9 @@ class FileChunks:
 
     def _report(self, part: Parsed, rows: int, seconds: float) -> None:
         if self.progress is not None:
-            total = self.path.stat().st_size
+            if self._bytes_total is None:
+                self._bytes_total = size_of(self.path)
+            total = self._bytes_total
             self.progress(Progress(part.bytes_read, total, rows, self.skipped.count, seconds))
 
 
@@ -173,6 +178,7 @@ def read_chunks(
     constant: bool | None = None,
     columns: Any = None,
     missing: Sequence[str] | None = None,
+    where: str | None = None,
     on_error: str = "raise",
     chunk_bytes: int = CHUNK_BYTES,
     threads: int = THREADS,
@@ -185,7 +191,8 @@ def read_chunks(
     Parameters
     ----------
     path : str or Path
-        Plain or compressed (gzip, bzip2, zstd: the first bytes tell).
+        Plain or compressed (gzip, bzip2, zstd: the first bytes tell). Or a folder of CSV or of
+        Parquet files, which are read in the order of their names.
     format : "libsvm", "vw", "csv", "parquet" or None
         None: as the name says (.svm, .libsvm, .svmlight, .vw, .csv, .tsv, .parquet, .pq), else as
         the first bytes look.
@@ -217,6 +224,9 @@ def read_chunks(
     missing : list of str
         CSV, with `columns`: marks of missing values besides those that are always: nothing, ?, NA,
         N/A, n/a, #N/A, NaN, nan, NULL, null and None.
+    where : str or None
+        Parquet, and CSV with `columns`: which rows are read, e.g. "delay > 15 and origin = 'LAS'".
+        Nothing in it is run; see docs/columns.md.
     on_error : "raise" or "skip"
         At a malformed line: stop, or leave it out, count it and list the first ten.
     chunk_bytes : int
@@ -243,8 +253,11 @@ def read_chunks(
         "csv": {
             "target": target, "header": header, "delimiter": delimiter, "labels": labels,
             "n_features": n_features, "columns": columns, "missing": missing,
+            "where": where,
         },
-        "parquet": {"target": target, "n_features": n_features, "columns": columns},
+        "parquet": {
+            "target": target, "n_features": n_features, "columns": columns, "where": where,
+        },
     }  # fmt: skip
     if name not in given:
         raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {name!r}.")
@@ -334,8 +347,12 @@ def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
     given["target"] = str(given["target"])
     if "columns" in given:
         return _raw(name, given, path)
-    if given.pop("missing", ()):
-        raise ParameterError("missing is a setting of raw columns. Give columns too.")
+    if name == "csv":
+        for key in ("missing", "where"):
+            if given.pop(key, None):
+                raise ParameterError(f"{key} is a setting of raw columns. Give columns too.")
+    if given.get("where"):
+        parse_where(given["where"])
     if name == "parquet":
         from rosenblatt.data.parquet_file import Parquet
 
@@ -353,6 +370,8 @@ def _raw(name: str, given: dict[str, Any], path: Path) -> Format:
     from rosenblatt.data.columns.raw_csv import RawCsv
     from rosenblatt.data.columns.raw_parquet import RawParquet
 
+    if given.get("where"):
+        parse_where(given["where"])
     columns = given.pop("columns")
     if columns != "raw" and not isinstance(columns, Columns):
         raise ParameterError(f"columns must be Columns, 'raw' or None, got {columns!r:.80}.")

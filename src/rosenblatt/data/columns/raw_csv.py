@@ -31,6 +31,7 @@ from rosenblatt.data.columns.entries import Boolean, Moment, Number
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.csv_file import MISSING, NO_LABEL, Cells, Csv, CsvPass, missing
 from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed
+from rosenblatt.data.where import parse_where
 from rosenblatt.errors import DataError
 
 
@@ -53,11 +54,13 @@ class RawCsv(Csv):
     """Settings: as `Csv`, and what is done to the columns, or None while that is found out.
 
     missing : marks of missing values besides those that are always
+    where : which rows are read (`data/where.py`)
     """
 
     missing: tuple[str, ...] = ()
     columns: Columns | None = None
     kinds: Kinds | None = None
+    where: str | None = None
 
     def begin(self) -> RawCsvPass:
         return RawCsvPass(self)
@@ -73,6 +76,7 @@ class RawCsvPass(CsvPass):
         self.columns = format.columns
         self.state = format.kinds or Kinds()
         self.marks = sorted(MISSING | set(format.missing))
+        self.conditions = () if format.where is None else parse_where(format.where)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -137,33 +141,21 @@ class RawCsvPass(CsvPass):
     def _quick(self, block: Block, start: int) -> Cells | None:
         """By pyarrow; None if there is anything to look at more closely."""
         import pyarrow as pa
-        import pyarrow.csv as pc
 
         known = self.state.known
+        tested = self._tested()
         types = {n: arrow_type(k) if k else pa.null() for n, k in known.items()}
         if self.columns is None:  # counted in groups, of which each has few of all texts
             types |= {n: pa.string() for n, k in known.items() if k == "text"}
         label = None if self.label == NO_LABEL else self.names[self.label]
         if label is not None:
             types[label] = arrow_type("text")
-        part = memoryview(block.data)[start : block.size]
         try:
-            table = pc.read_csv(
-                pa.BufferReader(pa.py_buffer(part)),
-                pc.ReadOptions(
-                    use_threads=False, column_names=self.names, block_size=len(part) + 1
-                ),
-                pc.ParseOptions(
-                    delimiter=self.format.delimiter, newlines_in_values=b'"' in block.data
-                ),
-                pc.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(types),
-                    null_values=self.marks,
-                    true_values=TRUE,
-                    false_values=FALSE,
-                ),
-            )
+            table = self._read(block, start, types)
+            if tested:
+                words = self._read(block, start, dict.fromkeys(tested, pa.string()))
+                wanted = self._wanted({n: words.column(n).combine_chunks() for n in tested})
+                table = table.filter(pa.array(wanted))
         except pa.ArrowInvalid:
             return None
         columns, marks = {}, pa.array(self.marks)
@@ -179,12 +171,53 @@ class RawCsvPass(CsvPass):
         words = values.to_pylist()
         return None if missing(words) else Cells(features, codes, words)
 
+    def _read(self, block: Block, start: int, types: dict[str, Any]) -> Any:
+        """These columns as these types."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        part = memoryview(block.data)[start : block.size]
+        return pc.read_csv(
+            pa.BufferReader(pa.py_buffer(part)),
+            pc.ReadOptions(use_threads=False, column_names=self.names, block_size=len(part) + 1),
+            pc.ParseOptions(delimiter=self.format.delimiter, newlines_in_values=b'"' in block.data),
+            pc.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=self.marks,
+                true_values=TRUE,
+                false_values=FALSE,
+            ),
+        )
+
+    def _tested(self) -> list[str]:
+        """The columns that conditions speak of."""
+        names = sorted({c.column for c in self.conditions})
+        for name in names:
+            if name not in self.names:
+                raise DataError(f"{self.path} has no column {name!r} for where.")
+        return names
+
+    def _wanted(self, cells: dict[str, Any]) -> npt.NDArray[np.bool_]:
+        """Which rows fulfil all conditions, from columns of text."""
+        wanted: npt.NDArray[np.bool_] = np.array(True)
+        for c in self.conditions:
+            values, number = texts(cells[c.column])
+            # the last is that of number -1: nothing, which fulfils no condition
+            holds = [w not in self.marks and c.holds(w) for w in values.to_pylist()] + [False]
+            wanted = wanted & np.array(holds)[number]
+        return wanted
+
     def _slow(self, block: Block, start: int) -> tuple[Cells, list[BadLine]]:
         """Cell by cell, with the lines of what is wrong."""
         import pyarrow as pa
 
         cells, places, bad = self._texts(block, start)
-        wrong = np.zeros(len(places), dtype=bool)
+        tested = self._tested()
+        unwanted = np.zeros(len(places), dtype=bool)
+        if tested:
+            unwanted = ~self._wanted({n: cells[n] for n in tested})
+        wrong = unwanted.copy()
 
         def strike(odd: npt.NDArray[np.bool_], name: str, expected: str) -> None:
             at = self.names.index(name) + 1

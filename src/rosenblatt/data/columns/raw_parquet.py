@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from rosenblatt.data.columns.arrow import floats, nulls, whole
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.parquet_file import Parquet, ParquetPass, labels_of
-from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed, Plan
+from rosenblatt.data.reading import LISTED, BadLine, Parsed
 from rosenblatt.errors import DataError
 
 
@@ -33,27 +32,7 @@ class RawParquetPass(ParquetPass):
 
     format: RawParquet
 
-    def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            with pq.ParquetFile(path) as file:
-                texts = self._choose(file.schema_arrow, path)
-            with pq.ParquetFile(path, read_dictionary=texts) as file:
-                total, rows = file.metadata.num_rows, 0
-                size = path.stat().st_size
-                step = max(1, plan.chunk_bytes // (8 * max(1, len(self.read))))
-                for batch in file.iter_batches(
-                    step, columns=self.read, use_threads=plan.threads > 1
-                ):
-                    rows += batch.num_rows
-                    yield self._parsed(batch, size * rows // total)
-        except (OSError, pa.ArrowException) as e:
-            raise DataError(f"cannot read {path} as Parquet: {e}. Give a whole file.") from e
-
-    def _choose(self, schema: Any, path: Path) -> list[str]:
-        """Which columns are read, which of them are labels; those to read as dictionaries."""
+    def _choose_columns(self, schema: Any, path: Path) -> list[str]:
         import pyarrow.types as kind
 
         columns = self.format.columns
@@ -118,7 +97,3 @@ class RawParquetPass(ParquetPass):
         X = self.format.columns.matrix(table)
         y = labels_of(whole(labels))
         return Parsed(rows, n, (X, y), n - rows, tuple(bad[:LISTED]), bytes_read)
-
-    def chunk(self, found: Parsed) -> Chunk:
-        X, y = found.content
-        return Chunk(X, y, None)

@@ -79,7 +79,9 @@ class RawStream:
         assert self.columns is not None
         names = table.schema.names
         if self.target not in names:
-            raise DataError(f"there is no column {self.target!r} of labels; there are {names[:20]}.")
+            raise DataError(
+                f"there is no column {self.target!r} of labels; there are {names[:20]}."
+            )
         labels = whole(table.column(self.target))
         if labels.null_count:
             raise LabelError(f"a label in column {self.target!r} is missing. Leave such rows out.")

@@ -351,3 +351,72 @@ def test_flights_with_a_label_of_their_own(shared_data, tmp_path):
     assert set(done.columns.entries[2].categories) == set(table["origin"].to_pylist())
     assert done.columns == learn_columns(table, target="late")
     assert predict_file(out, path).labelled == 20_000
+
+
+BYTES = (
+    b'n,s,d,y\n1,a,2024-01-01,no\n2.5,"b,\nc",,yes\nNA,?,2024-02-01 10:00,no\n'
+    b"-3e5,\xc3\xa4,NA,yes\n"
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_bytes_do_worse_than_an_error(tmp_path, data):
+    content = bytearray(BYTES)
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(content)))
+        piece = data.draw(
+            st.sampled_from(
+                [b"", b",", b'"', b"\n", b"\r", b"\x00", b"\xff", b"inf", b"1e999", b"-"]
+            )
+        )
+        content[at : at + data.draw(st.integers(0, 3))] = piece
+    path = tmp_path / "fuzzed.csv"
+    path.write_bytes(content)
+    for on_error in ("raise", "skip"):
+        reading = {
+            "target": "y",
+            "on_error": on_error,
+            "chunk_bytes": data.draw(st.integers(8, 99)),
+        }
+        try:
+            columns = columns_of_file(path, **reading)
+            table = read(path, columns=columns, **reading)
+        except DataError:
+            continue
+        assert len(table.y) == columns.rows == table.X.shape[0]
+        assert np.isfinite(dense(table.X)).all()
+
+
+def test_types_of_parquet_are_used_or_refused(tmp_path):
+    usable = {
+        "half": pa.array([1, None, 3], pa.float16()),
+        "small": pa.array([1, 2, 3], pa.uint8()),
+        "large": pa.array([2**62, 0, 5], pa.int64()),
+        "money": pa.array([1, None, 2], pa.decimal128(9, 2)),
+        "text": pa.array(["a", None, "b"], pa.large_string()),
+        "view": pa.array(["a", "c", "b"], pa.string_view()),
+        "coded": pa.array(["a", None, "b"]).dictionary_encode(),
+        "nanos": pa.array([1, 2, 10**18], pa.timestamp("ns", "Asia/Tokyo")),
+        "days": pa.array([1, None, 3], pa.date64()),
+        "clock": pa.array([1, 2, 3], pa.time64("ns")),
+        "empty": pa.nulls(3),
+    }
+    path = tmp_path / "types.parquet"
+    pq.write_table(pa.table({**usable, "y": [0, 1, 1]}), path)
+    columns = columns_of_file(path, target="y")
+    assert [e.kind for e in columns.entries] == [
+        "number", "number", "number", "number", "category", "category", "category", "date", "date",
+        "number", "dropped",
+    ]  # fmt: skip
+    assert np.isfinite(dense(read(path, target="y", columns=columns).X)).all()
+    for odd in (
+        pa.array([[1], [2], [3]]),
+        pa.array([{"a": 1}] * 3),
+        pa.array([b"a", b"b", b"c"]),
+        pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int8())),
+    ):
+        pq.write_table(pa.table({"x": [1, 2, 3], "odd": odd, "y": [0, 1, 1]}), path)
+        with pytest.raises(DataError, match=r"column 'odd' holds .*--column odd=drop"):
+            fit_file(path, tmp_path / "m", target="y")
+        assert fit_file(path, tmp_path / "m", target="y", kinds={"odd": "drop"}).columns.width == 1

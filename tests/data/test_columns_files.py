@@ -384,7 +384,9 @@ def test_no_bytes_do_worse_than_an_error(tmp_path, data):
             table = read(path, columns=columns, **reading)
         except DataError:
             continue
-        assert len(table.y) == columns.rows == table.X.shape[0]
+        assert len(table.y) == table.X.shape[0]
+        # malformed only in a column that is not used: no row to count, but one to learn from
+        assert len(table.y) == columns.rows or (on_error == "skip" and len(table.y) > columns.rows)
         assert np.isfinite(dense(table.X)).all()
 
 

@@ -130,6 +130,9 @@ def test_rows_are_chosen_as_by_pandas(tmp_path, kind, case):
 
 def test_rows_that_are_not_wanted_are_not_malformed(tmp_path):
     path = tmp_path / "t.csv"
+    path.write_text("x,s,y\n1,a,0\n4,q,text\n2,a,1\n")
+    columns = columns_of_file(path, target="y")
+    assert read(path, target="y", columns=columns, where="s = 'a'").y.dtype.kind == "i"
     path.write_text("x,s,y\n1,a,0\ninf,b,1\n2,a,1\n3,c,\n")
     columns = columns_of_file(path, target="y", where="s = 'a'", kinds={"s": "category"})
     assert columns.rows == 2

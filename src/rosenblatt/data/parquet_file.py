@@ -93,7 +93,7 @@ class ParquetPass:
             if c.column not in data.schema.names:
                 raise DataError(f"{path} has no column {c.column!r} for where.")
         wanted = expression(conditions)
-        groups = [g for f in data.get_fragments() for g in f.split_by_row_group()]
+        groups = [g for f in data.get_fragments() for g in f.split_by_row_group(wanted)]
         for k, group in enumerate(groups):
             for batch in group.to_batches(
                 schema=data.schema, columns=self.read, filter=wanted, batch_size=step

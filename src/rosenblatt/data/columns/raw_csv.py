@@ -169,6 +169,9 @@ class RawCsvPass(CsvPass):
             return Cells(features, np.zeros(table.num_rows, dtype=np.int32), [])
         values, codes = texts(table.column(label).combine_chunks())
         words = values.to_pylist()
+        if tested:  # labels of rows that are not wanted do not count
+            met, codes = np.unique(codes, return_inverse=True)
+            words = [words[k] for k in met.tolist()]
         return None if missing(words) else Cells(features, codes, words)
 
     def _read(self, block: Block, start: int, types: dict[str, Any]) -> Any:
@@ -301,7 +304,9 @@ class RawCsvPass(CsvPass):
             places.append(line)
         columns, marks = {}, pa.array(self.marks)
         for k, name in enumerate(self.names):
-            column = pa.array([record[k] for record in rows], pa.string())
+            # in a column that is not read there may be bytes that are no text
+            cells = [record[k].encode("utf-8", "replace").decode() for record in rows]
+            column = pa.array(cells, pa.string())
             columns[name] = column if k == self.label else with_missing(column, marks)
         return columns, places, bad
 
@@ -311,8 +316,11 @@ class RawCsvPass(CsvPass):
             return BadLine(line, 1, f"{len(self.names)} cells", str(len(record)))
         if all(map(str.isascii, record)):
             return None
+        known, tested = self.state.known, self._tested()
         for k, cell in enumerate(record):
-            if any("\ud800" <= c <= "\udfff" for c in cell):
+            # what is not read can be anything, as for pyarrow
+            unread = known and k != self.label and self.names[k] not in (*known, *tested)
+            if not unread and any("\ud800" <= c <= "\udfff" for c in cell):
                 what = f"text in UTF-8 in column {self.names[k]!r}"
                 return BadLine(line, k + 1, what, repr(cell[:40]))
         return None

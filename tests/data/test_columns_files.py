@@ -422,3 +422,37 @@ def test_types_of_parquet_are_used_or_refused(tmp_path):
         with pytest.raises(DataError, match=r"column 'odd' holds .*--column odd=drop"):
             fit_file(path, tmp_path / "m", target="y")
         assert fit_file(path, tmp_path / "m", target="y", kinds={"odd": "drop"}).columns.width == 1
+
+
+def test_a_watcher_is_told_of_the_look_at_the_columns(clicks, tmp_path):
+    class Told:
+        def __init__(self):
+            self.began, self.said, self.rows = [], [], []
+
+        def begin(self, pass_number):
+            self.began.append(pass_number)
+
+        def progress(self, now):
+            self.rows.append((now.rows, now.bytes_read == now.bytes_total))
+
+        def say(self, message):
+            self.said.append(message)
+
+    for file in clicks.values():
+        told = Told()
+        fit_file(file, tmp_path / "m", target="clicked", passes=2, columns="raw", watcher=told)
+        assert told.began[:2] == [0, 1]
+        assert told.rows[0] == (6, True)
+        told = Told()
+        fit_file(file, tmp_path / "m", target="clicked", watcher=told)
+        assert "looking at the columns first" in told.said[0]
+
+
+def test_the_bar_says_that_it_looks_at_the_columns(capsys):
+    from rosenblatt.data.reading import Progress
+    from rosenblatt.show.files import Bar
+
+    with Bar(print, draw=True) as bar:
+        bar.begin(0)
+        bar.progress(Progress(1, 2, 3, 0, 0.5))
+    assert "looking at the columns" in capsys.readouterr().err

@@ -309,6 +309,10 @@ def test_the_command_line_shows_what_was_done(clicks, tmp_path):
             "number", "category", "boolean", "date",
         ]  # fmt: skip
         assert run("predict", out, file).exit_code == 0
+        told = run("explain", out).stdout
+        width = sum(c["features"] for c in json.loads(done.stdout)["columns"])
+        assert f"4 raw columns to {width} features, see below" in told
+        assert "age     number           2  minus 34.8" in told
     done = run("fit", file, "--target", "clicked", "--out", out, "--column", "x")
     assert "NAME=KIND" in done.output
     done = run("fit", clicks["csv"], "--target", "clicked", "--out", out, "--columns", "plain")

@@ -99,8 +99,8 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     rule : str or Rule, default='perceptron'
         What moves the weights: 'perceptron' (mistakes), 'margin' or ``Margin(tau=1.0)``
         (every row with y*score <= tau), 'pa', 'pa1', 'pa2' (passive-aggressive), 'arow', 'scw',
-        'sop' (second order), 'alma' or 'minover': docs/rules.md. Its parameters are given with an object,
-        ``AROW(r=0.1)``, or a text, 'arow(r=0.1)', and reached as ``rule__r``.
+        'sop' (second order), 'alma' or 'minover': docs/rules.md. Its parameters are given with an
+        object, ``AROW(r=0.1)``, or a text, 'arow(r=0.1)', and reached as ``rule__r``.
     keep : {'last', 'average', 'vote', 'pocket'}, default='last'
         Which weights are given back: the last; their mean after every visit; a vote of
         all of them (no `coef_`; at most `max_updates` hyperplanes, by default what fits

@@ -20,6 +20,8 @@ from rosenblatt.data.labels import as_labels, check_same_kind, encode, sorted_cl
 from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import DataError, DataTypeError
 
+BROKEN, UNIQUE, REPEATED = 0, 2, 3  # as csr_form has them, which is loaded if need be
+
 __all__ = [
     "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_kept_by_floats",
     "check_same_kind", "encode", "refuse_lazy", "sorted_classes",
@@ -285,18 +287,17 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
             f"{X.shape}. Reshape it to one row per example."
         )
     _check_shape(X.shape, name)
+    known = _form(X) if X.format == "csr" else BROKEN
     try:  # never trust flags or bounds that a caller may have edited, even to convert
-        if X.format in ("csr", "csc", "bsr"):
+        if known == BROKEN and X.format in ("csr", "csc", "bsr"):
             type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)
         elif X.format == "coo":
             type(X)((X.data, tuple(X.coords)), shape=X.shape)
         A = X if X.format == "csr" else X.tocsr()
     except ValueError as e:
         raise DataError(f"{name} is not a valid sparse matrix: {e}. Build it anew.") from e
-    rising = A.indices[1:] > A.indices[:-1]
-    starts = A.indptr[1:-1]
-    rising[starts[(starts > 0) & (starts < len(A.indices))] - 1] = True
-    if not rising.all() and (ordered or _repeats(A)):
+    known = known or _form(A)
+    if known == REPEATED or (known == UNIQUE and ordered):
         A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
         A.has_canonical_format = A.has_sorted_indices = False
         A.sum_duplicates()
@@ -312,10 +313,14 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
     return out
 
 
-def _repeats(A: Matrix) -> bool:
-    from rosenblatt.data.duplicates import has_duplicates  # compiles: only if asked
+def _form(A: Matrix) -> int:
+    from rosenblatt.data.csr_form import form  # compiled: only if asked
 
-    return has_duplicates(A.indptr, A.indices, A.shape[1])
+    plain = all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (A.indptr, A.indices))
+    whole = plain and A.indptr.dtype.kind == "i" and A.indices.dtype.kind == "i"
+    if not whole or len(A.indptr) != A.shape[0] + 1 or len(A.data) < len(A.indices):
+        return BROKEN
+    return form(A.indptr, A.indices, int(A.shape[1]))
 
 
 def _place(A: Matrix, k: int) -> tuple[int, int]:

@@ -33,6 +33,7 @@ from rosenblatt.learn.kernels.arrays import (
     UPDATES,
     VISITS,
     Adaptive,
+    Dense,
     DirectAdaptive,
     compiled,
     is_a,
@@ -98,119 +99,113 @@ def variance(rows, i, spread, work):
 
 @overload(variance, jit_options={"fastmath": FAST} | BORROWED)
 def _variance(rows, i, spread, work):
-    if spread.ndim == 1:
+    # unsigned indices spare numba's test for negative ones
+    if spread.ndim == 2:
+        return _full_variance
+    if is_a(rows, Dense):
 
-        def diagonal(rows, i, spread, work):
+        def dense(rows, i, spread, work):
             v = spread[0]
-            first, last = entries(rows, i, spread.size - 1)
-            for k in range(first, last):
-                j, x = entry(rows, i, k)
-                v += spread[j + 1] * x * x
+            for j in range(np.uint64(spread.size - 1)):
+                x = np.float64(rows.X[np.uint64(i), j])
+                v += spread[j + np.uint64(1)] * x * x
             return v
 
-        return diagonal
+        return dense
 
-    def full(rows, i, spread, work):
-        d = spread.shape[0]
-        for m in range(d):
-            work[m] = spread[0, m]
-        first, last = entries(rows, i, d - 1)
-        for k in range(first, last):
-            j, x = entry(rows, i, k)
-            if x != 0.0:
-                for m in range(d):
-                    work[m] += x * spread[j + 1, m]
-        v = work[0]
-        for k in range(first, last):
-            j, x = entry(rows, i, k)
-            v += x * work[j + 1]
-        return max(v, 0.0)
+    def sparse(rows, i, spread, work):
+        v = spread[0]
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            x = np.float64(rows.data[k])
+            v += spread[np.uint64(rows.indices[k]) + np.uint64(1)] * x * x
+        return v
 
-    return full
+    return sparse
 
 
-def stretch(rows, i, c, spread, work, w):
-    """w += c S x, without the offset."""
+def _full_variance(rows, i, spread, work):
+    d = spread.shape[0]
+    for m in range(d):
+        work[m] = spread[0, m]
+    first, last = entries(rows, i, d - 1)
+    for k in range(first, last):
+        j, x = entry(rows, i, k)
+        if x != 0.0:
+            for m in range(d):
+                work[m] += x * spread[j + 1, m]
+    v = work[0]
+    for k in range(first, last):
+        j, x = entry(rows, i, k)
+        v += x * work[j + 1]
+    return max(v, 0.0)
 
 
-@overload(stretch, jit_options={"fastmath": CONTRACT} | BORROWED)
-def _stretch(rows, i, c, spread, work, w):
-    if spread.ndim == 1:
+def nudge(rows, i, c, visits, beta, spread, work, w, wide, u):
+    """w += c S x, u += c visits S x unless that is empty, then S -= beta Sx (Sx)'.
 
-        def diagonal(rows, i, c, spread, work, w):
-            first, last = entries(rows, i, w.size)
-            for k in range(first, last):
-                j, x = entry(rows, i, k)
-                w[j] = np.float64(w[j]) + c * (spread[j + 1] * x)
-
-        return diagonal
-
-    def full(rows, i, c, spread, work, w):
-        for j in range(w.size):
-            w[j] = np.float64(w[j]) + c * work[j + 1]
-
-    return full
+    Gives back c times the first entry of S x, by which the offset moves. `wide` is w, or a copy
+    of it that follows. No variance grows, and none falls below 0.
+    """
 
 
-def offset(spread, work):
-    """The first entry of S x."""
+@overload(nudge, jit_options={"fastmath": CONTRACT} | BORROWED)
+def _nudge(rows, i, c, visits, beta, spread, work, w, wide, u):
+    apart = w.dtype != wide.dtype
+    if spread.ndim == 2:
+
+        def full(rows, i, c, visits, beta, spread, work, w, wide, u):
+            for j in range(w.size):
+                step = c * work[j + 1]
+                w[j] = np.float64(w[j]) + step
+                if apart:
+                    wide[j] = w[j]
+                if u.size:
+                    u[j] += visits * step
+            if beta != 0.0:
+                for a in range(spread.shape[0]):
+                    if work[a] != 0.0:
+                        for m in range(spread.shape[0]):
+                            spread[a, m] -= (work[a] * work[m]) * beta  # symmetric to the bit
+            return c * work[0]
+
+        return full
+    if is_a(rows, Dense):
+
+        def dense(rows, i, c, visits, beta, spread, work, w, wide, u):
+            for j in range(np.uint64(w.size)):
+                one(j, np.float64(rows.X[np.uint64(i), j]), c, visits, beta, spread, w, wide, u)
+            return first(c, beta, spread)
+
+        return dense
+
+    def sparse(rows, i, c, visits, beta, spread, work, w, wide, u):
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            j = np.uint64(rows.indices[k])
+            one(j, np.float64(rows.data[k]), c, visits, beta, spread, w, wide, u)
+        return first(c, beta, spread)
+
+    return sparse
 
 
-@overload(offset, jit_options=BORROWED)
-def _offset(spread, work):
-    if spread.ndim == 1:
-        return lambda spread, work: spread[0]
-    return lambda spread, work: work[0]
+@compiled(forceinline=True, fastmath=CONTRACT)
+def one(j, x, c, visits, beta, spread, w, wide, u):
+    """What `nudge` does at one entry, with the diagonal of S."""
+    s = spread[j + np.uint64(1)]
+    step = c * (s * x)
+    w[j] = np.float64(w[j]) + step
+    wide[j] = w[j]
+    if u.size:
+        u[j] += visits * step
+    if beta != 0.0:
+        spread[j + np.uint64(1)] = max(s - beta * ((s * x) * (s * x)), 0.0)
 
 
-def shrink(rows, i, beta, spread, work):
-    """S -= beta Sx (Sx)'; no variance grows, and none falls below 0."""
-
-
-@overload(shrink, jit_options=BORROWED)
-def _shrink(rows, i, beta, spread, work):
-    if spread.ndim == 1:
-
-        def diagonal(rows, i, beta, spread, work):
-            first, last = entries(rows, i, spread.size - 1)
-            for k in range(first, last):
-                j, x = entry(rows, i, k)
-                s = spread[j + 1]
-                spread[j + 1] = max(s - beta * ((s * x) * (s * x)), 0.0)
-            s = spread[0]
-            spread[0] = max(s - beta * (s * s), 0.0)
-
-        return diagonal
-
-    def full(rows, i, beta, spread, work):
-        for a in range(spread.shape[0]):
-            if work[a] != 0.0:
-                for m in range(spread.shape[0]):
-                    spread[a, m] -= (work[a] * work[m]) * beta  # symmetric to the bit
-
-    return full
-
-
-def refreshed(rows, i, spread, w, wide):
-    """The weights changed: copy what did into `wide`, where that is not w itself."""
-
-
-@overload(refreshed, jit_options=BORROWED)
-def _refreshed(rows, i, spread, w, wide):
-    if w.dtype == wide.dtype:
-        return lambda rows, i, spread, w, wide: None
-
-    def diagonal(rows, i, spread, w, wide):
-        first, last = entries(rows, i, w.size)
-        for k in range(first, last):
-            j, _ = entry(rows, i, k)
-            wide[j] = w[j]
-
-    def full(rows, i, spread, w, wide):
-        for j in range(w.size):
-            wide[j] = w[j]
-
-    return diagonal if spread.ndim == 1 else full
+@compiled(forceinline=True)
+def first(c, beta, spread):
+    """What `nudge` does at the offset."""
+    s = spread[0]
+    spread[0] = max(s - beta * (s * s), 0.0)
+    return c * s
 
 
 # -------------------------------------------------------------------------- two classes
@@ -257,14 +252,10 @@ def _adaptive(run, rule, p):
                 tape.updates[p] += 1
                 step, beta = steps(rule, z, v, k)
                 c = step * y[i]
-                stretch(rows, i, c, spread, work, w)
-                refreshed(rows, i, spread, w, wide)
-                b[0] += c * offset(spread, work)
+                moved = nudge(rows, i, c, stats[VISITS], beta, spread, work, w, wide, u)
+                b[0] += moved
                 if averaged:
-                    stretch(rows, i, c * stats[VISITS], spread, work, u)
-                    ub[0] += c * stats[VISITS] * offset(spread, work)
-                if beta != 0.0:
-                    shrink(rows, i, beta, spread, work)
+                    ub[0] += stats[VISITS] * moved
                 if logged:
                     note(run, i, c, 1.0)
                 counters[UPDATES] += 1
@@ -318,13 +309,13 @@ def _direct_adaptive(run, rule, p):
                 step, beta = steps(rule, z, v, k)
                 for side in range(2):
                     q, c = (own, step) if side == 0 else (r, -step)
-                    stretch(rows, i, c, spread[q], work[q], w[q])
-                    b[q] += c * offset(spread[q], work[q])
+                    sums = u[q] if averaged else ub[:0]
+                    moved = nudge(
+                        rows, i, c, stats[VISITS], beta, spread[q], work[q], w[q], w[q], sums
+                    )
+                    b[q] += moved
                     if averaged:
-                        stretch(rows, i, c * stats[VISITS], spread[q], work[q], u[q])
-                        ub[q] += c * stats[VISITS] * offset(spread[q], work[q])
-                    if beta != 0.0:
-                        shrink(rows, i, beta, spread[q], work[q])
+                        ub[q] += stats[VISITS] * moved
                 if logged:
                     note(run, i, step, 1.0)
                 counters[UPDATES] += 1

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from rosenblatt.learn.kernels.adaptive import (
-    asked,
-    moves,
-    offset,
-    shrink,
-    steps,
-    stretch,
-    variance,
-)
+from rosenblatt.learn.kernels.adaptive import asked, moves, nudge, steps, variance
 from rosenblatt.learn.kernels.arrays import (
     BORROWED,
     OVERFLOW,
@@ -53,13 +45,12 @@ def _learn(rows, i, k, z, sign, planes, p, rule):
             if moves(rule, z, v, sign):
                 step, beta = steps(rule, z, v, k)
                 c = step * sign
-                stretch(rows, i, c, spread, work, planes.w[p])
-                planes.b[p] += c * offset(spread, work)
+                w = planes.w[p]
+                sums = u[p] if u.size else planes.ub[:0]
+                moved = nudge(rows, i, c, planes.visits[p], beta, spread, work, w, w, sums)
+                planes.b[p] += moved
                 if u.size:
-                    stretch(rows, i, c * planes.visits[p], spread, work, u[p])
-                    planes.ub[p] += c * planes.visits[p] * offset(spread, work)
-                if beta != 0.0:
-                    shrink(rows, i, beta, spread, work)
+                    planes.ub[p] += planes.visits[p] * moved
                 planes.mistakes[p] += 1 if mistake(z, sign, rule.tie) > 0.0 else 0
                 planes.updates[p] += 1
 

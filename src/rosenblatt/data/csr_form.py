@@ -20,31 +20,33 @@ def form(indptr: Array, indices: Array, n_columns: int) -> int:
 
 
 def _look(indptr: Array, indices: Array, n_columns: int, last: Array) -> int:
-    """last: of each column, the last row (from 1) out of order that named it."""
+    """last: of each column, the last row (from 1) that named it."""
     n = indptr.size - 1
     if n < 0 or indptr[0] != 0 or indptr[n] > indices.size:
         return BROKEN
-    found = SORTED
+    size = np.uint64(max(indptr[n], 0))
+    outside = 0
+    for k in range(size):
+        outside += (indices[k] < 0) | (indices[k] >= n_columns)
+    falls = 0  # where an index is not above the one before it, within a row
+    for k in range(np.uint64(1), size):
+        falls += indices[k] <= indices[k - np.uint64(1)]
     for i in range(n):
-        first, end = indptr[i], indptr[i + 1]
-        if first > end or end > indices.size:
+        if indptr[i] > indptr[i + 1]:
             return BROKEN
-        rising: Any = True
-        before: Any = -1
-        for k in range(first, end):
-            j = np.int64(indices[k])
-            if j < 0 or j >= n_columns:
-                return BROKEN
-            rising = rising and j > before
-            before = j
-        if not rising:
-            found = max(found, UNIQUE)
-            for k in range(first, end):
-                j = np.int64(indices[k])
-                if last[j] == i + 1:
-                    found = REPEATED
-                last[j] = i + 1
-    return found
+        if i > 0 and indptr[i] > indptr[i - 1] and np.uint64(indptr[i]) < size:
+            falls -= indices[indptr[i]] <= indices[indptr[i] - 1]
+    if outside > 0:
+        return BROKEN
+    if falls == 0:
+        return SORTED
+    for i in range(n):
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            j = np.uint64(indices[k])
+            if last[j] == i + 1:
+                return REPEATED
+            last[j] = i + 1
+    return UNIQUE
 
 
 try:

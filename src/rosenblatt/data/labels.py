@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rosenblatt.errors import LabelError
 
 NUMBERS = (bool, int, float, np.number, np.bool_)
+CLOSE = 2**16  # whole numbers from least to most that are counted by a table
 
 
 def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray[Any]:
@@ -92,12 +93,23 @@ def _all_numbers(labels: npt.NDArray[Any]) -> bool:
 def sorted_classes(labels: npt.NDArray[Any], name: str = "y") -> npt.NDArray[Any]:
     """The distinct labels in order."""
     try:
-        classes = np.unique(labels)
+        classes = _distinct(labels)
     except TypeError as e:
         raise LabelError(f"{name} holds labels that cannot be ordered: {e}.") from e
     if classes.size == 0:
         raise LabelError(f"{name} is empty. Name at least two classes.")
     return classes
+
+
+def _distinct(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """np.unique, at once where labels are whole numbers close together."""
+    if labels.dtype.kind in "iu" and labels.size:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < CLOSE and -(2**62) < low and high < 2**62:
+            there = np.zeros(high - low + 1, dtype=bool)
+            there[labels.astype(np.int64) - low] = True
+            return (np.flatnonzero(there) + low).astype(labels.dtype)
+    return np.unique(labels)
 
 
 def check_same_kind(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> None:

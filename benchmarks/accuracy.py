@@ -144,7 +144,7 @@ def tuned_liblinear(name: str, split: Split, quick: bool, memory: Memory) -> lis
     folds = list(choices.parts(split))
 
     def judge(C: float, solver: int = 2) -> Judged:
-        def fit(fold: Split, number: int) -> Any:
+        def fit(fold: Split) -> Any:
             one = liblinear(fold, solver, C)
             began = time.perf_counter()
             one.fit(None)
@@ -195,7 +195,10 @@ def ours(name: str, split: Split, rules: Sequence[str], quick: bool, memory: Mem
         jobs = 2 if several and setting.multiclass == "ovr" else None
 
         def fitted(seed: int, setting: Setting = setting, jobs: int | None = jobs) -> Any:
-            return setting.estimator(jobs, seed).fit(split.X, split.y).predict
+            order = np.arange(len(split.y))
+            if seed:
+                np.random.default_rng(seed).shuffle(order)
+            return setting.estimator(jobs).fit(split.X[order], split.y[order]).predict
 
         test, spread = over_seeds(fitted, split)
         model = setting.estimator(jobs)

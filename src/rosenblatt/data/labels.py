@@ -105,7 +105,7 @@ def _distinct(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """np.unique, at once where labels are whole numbers close together."""
     if labels.dtype.kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
-        if high - low < CLOSE and -(2**62) < low and high < 2**62:
+        if high - low < CLOSE and low > -(2**62) and high < 2**62:
             there = np.zeros(high - low + 1, dtype=bool)
             there[labels.astype(np.int64) - low] = True
             return (np.flatnonzero(there) + low).astype(labels.dtype)

@@ -33,6 +33,10 @@ class NotSupportedError(ParameterError):
     """A combination that is well defined elsewhere but not offered here."""
 
 
+class CheckpointError(RosenblattError):
+    """A checkpoint cannot be written, cannot be read, or is of another run."""
+
+
 class Undecided(RosenblattError):
     """A limit was reached before anything could be proven. It says how far it came."""
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Block:
     """Whole lines: data[:size], with a newline after them at data[size].
 
-    bytes_read : how much of the file had been read when it was cut off, as it lies on disk
+    bytes_read : where it ends in the file; of a compressed one, how much of it was read by then
     """
 
     data: bytearray
@@ -37,6 +37,11 @@ class Source:
 
     stream: Any
     raw: Any
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes come out as they lie on disk."""
+        return self.stream is self.raw
 
     def fill(self, data: bytearray, start: int, stop: int) -> int:
         """Read into data[start:stop] until it is full or the file ends; where that is."""
@@ -77,11 +82,24 @@ def last_line_end(data: bytearray, size: int) -> int:
     return data.rfind(b"\n", 0, size) + 1
 
 
+def is_plain(path: Path) -> bool:
+    """Whether the file is not compressed."""
+    with opened(path) as source:
+        return source.plain
+
+
 def blocks(
-    source: Source, path: Path, size: int, cut: Callable[[bytearray, int], int] = last_line_end
+    source: Source,
+    path: Path,
+    size: int,
+    cut: Callable[[bytearray, int], int] = last_line_end,
+    leap: int = 0,
 ) -> Iterator[Block]:
-    """The file in pieces of about `size` bytes; a longer line makes a larger piece."""
-    rest, first = bytearray(), True
+    """The file in pieces of about `size` bytes; a longer line makes a larger piece.
+
+    leap : after the first piece go on at this byte, if it lies further on, where a line begins
+    """
+    rest, first, at = bytearray(), True, 0
     while True:
         room = max(size, 2 * len(rest))
         data = bytearray(room + 1)
@@ -91,6 +109,7 @@ def blocks(
         if first and data.startswith(BYTE_ORDER_MARK):
             del data[:3]
             filled -= 3
+            at = 3
         first = False
         end = filled if ended else cut(data, filled)
         if end == 0 and not ended and room > LONGEST_LINE:
@@ -100,9 +119,13 @@ def blocks(
         rest = data[end:filled]
         if end:
             data[end] = 10
-            yield Block(data, end, source.raw.tell())
+            at += end
+            yield Block(data, end, at if source.plain else source.raw.tell())
         if ended:
             return
+        if end and at < leap and source.plain:
+            source.raw.seek(leap)
+            rest, at = bytearray(), leap
 
 
 def in_order(

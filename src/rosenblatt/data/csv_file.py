@@ -59,6 +59,8 @@ class Cells:
 class CsvPass:
     """One pass: the names of the columns, and what kind of thing the labels are, once known."""
 
+    settled_by_first = True
+
     def __init__(self, format: Csv) -> None:
         self.format = format
         self.kind = None if format.labels is None else KINDS.index(format.labels)
@@ -74,7 +76,7 @@ class CsvPass:
         self.path, before = path, 0
         for file in files_of(path):
             with opened(file) as source:
-                items = blocks(source, file, plan.chunk_bytes, last_record_end)
+                items = blocks(source, file, plan.chunk_bytes, last_record_end, plan.leap)
                 for part in in_order(items, self.first, self.parse, plan.threads):
                     yield replace(part, bytes_read=before + part.bytes_read)
             before += file.stat().st_size

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.blocks import is_plain
 from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import KNOWN, format_of
 from rosenblatt.data.reading import (
@@ -18,12 +19,14 @@ from rosenblatt.data.reading import (
     Chunk,
     Csr,
     Format,
+    Mark,
     NotNumbers,
     Parsed,
     Plan,
     Progress,
     ReadAgain,
     Skipped,
+    without_first,
 )
 from rosenblatt.data.where import parse_where
 from rosenblatt.errors import DataError, ParameterError
@@ -61,6 +64,7 @@ class FileChunks:
     skipped : malformed lines that the latest pass has left out so far
     feature_names : names of the columns (CSV, Parquet), once a pass has begun
     counts_from_zero : whether indices count from 0 (LIBSVM), once a pass has begun
+    mark : where the latest pass stands
     """
 
     path: Path
@@ -72,6 +76,7 @@ class FileChunks:
     feature_names: tuple[str, ...] = field(default=(), init=False)
     counts_from_zero: bool | None = field(default=None, init=False)
     _bytes_total: int | None = field(default=None, init=False)
+    mark: Mark = field(default_factory=Mark, init=False)
 
     def __iter__(self) -> Iterator[Chunk]:
         for chunk in self._plain():
@@ -82,19 +87,35 @@ class FileChunks:
         """The same with X of LIBSVM and VW text as bare arrays (`Csr`)."""
         return Plain(self)
 
-    def _plain(self) -> Iterator[Chunk]:
-        began, rows, lines = time.perf_counter(), 0, 0
-        self.skipped = Skipped()
-        reading = self.format.begin()
-        for part in reading.blocks(self.path, self.plan):
+    def _plain(self, after: Mark | None = None) -> Iterator[Chunk]:
+        """All chunks; those after a mark: what comes before is leapt over, or read and dropped."""
+        began, reading = time.perf_counter(), self.format.begin()
+        leaps = getattr(reading, "settled_by_first", False)
+        leaps = leaps and not self.path.is_dir() and is_plain(self.path)
+        wanted = after or Mark()
+        leap = wanted.offset if leaps and wanted.chunk_bytes == self.plan.chunk_bytes else 0
+        rows, lines, self.skipped = 0, 0, Skipped()
+        if leap:
+            rows, lines, self.skipped = wanted.rows, wanted.lines, wanted.skipped
+        for k, part in enumerate(reading.blocks(self.path, replace(self.plan, leap=leap))):
+            leaps = leaps and (k > 0 or part.rows > 0)
+            self.feature_names = getattr(reading, "feature_names", ())
+            self.counts_from_zero = getattr(reading, "base", None) == 0
+            if leap and part.bytes_read <= leap:  # only for what it settles
+                reading.chunk(part)
+                continue
             self._look_at_malformed(part, lines)
             lines += part.lines
             rows += part.rows
-            self.feature_names = getattr(reading, "feature_names", ())
-            self.counts_from_zero = getattr(reading, "base", None) == 0
             self._report(part, rows, time.perf_counter() - began)
-            if part.rows:
-                yield reading.chunk(part)
+            if not part.rows:
+                continue
+            chunk = reading.chunk(part)
+            end = part.bytes_read if leaps else 0
+            self.mark = Mark(rows, lines, self.skipped, end, self.plan.chunk_bytes)
+            if rows > wanted.rows:
+                known = wanted.rows - (rows - part.rows)
+                yield without_first(chunk, known) if known > 0 else chunk
         if not rows:
             why = f": {self.skipped}" if self.skipped.count else ""
             raise DataError(f"{self.path} has no rows{why}. Give a file with at least one.")
@@ -161,6 +182,14 @@ class Plain:
 
     def __iter__(self) -> Iterator[Chunk]:
         return self.chunks._plain()
+
+    @property
+    def mark(self) -> Mark:
+        return self.chunks.mark
+
+    def after(self, mark: Mark) -> Iterator[Chunk]:
+        """Only the rows after a mark of an earlier pass."""
+        return self.chunks._plain(mark)
 
 
 def read_chunks(

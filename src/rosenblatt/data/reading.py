@@ -39,6 +39,18 @@ class Chunk(NamedTuple):
     sample_weight: npt.NDArray[np.float64] | None
 
 
+def without_first(chunk: Chunk, count: int) -> Chunk:
+    """The chunk without its first `count` rows."""
+    X, y, weight = chunk
+    if isinstance(X, Csr):
+        at = X.indptr[count]
+        shape = (X.shape[0] - count, X.shape[1])
+        X = Csr(X.data[at:], X.indices[at:], X.indptr[count:] - at, shape)
+    else:
+        X = X[count:]
+    return Chunk(X, y[count:], None if weight is None else weight[count:])
+
+
 @dataclass(frozen=True)
 class BadLine:
     """A malformed line: where, what was expected there, what was found.
@@ -137,14 +149,41 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to read: bytes of text in a chunk, and how many threads parse."""
+    """How to read: bytes of text in a chunk, how many threads parse, and what to leap over.
+
+    leap : text that is not compressed: after the first block, go on at this byte
+    """
 
     chunk_bytes: int
     threads: int
+    leap: int = 0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a pass stands after a chunk, for another to go on from there.
+
+    Attributes
+    ----------
+    rows, lines : how many came before
+    skipped : malformed lines among them
+    offset : the byte where the next line begins; 0 if that is not known, or not enough
+    chunk_bytes : with which the file was read
+    """
+
+    rows: int = 0
+    lines: int = 0
+    skipped: Skipped = Skipped()
+    offset: int = 0
+    chunk_bytes: int = 0
 
 
 class Pass(Protocol):
-    """One pass over one file: blocks in order, then chunks (dense or `Csr`) in the same order."""
+    """One pass over one file: blocks in order, then chunks (dense or `Csr`) in the same order.
+
+    One of text may have `settled_by_first = True`: where its first block has rows, that block and
+    its chunk settle all that later ones depend on, so that what follows can be leapt over.
+    """
 
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]: ...
 

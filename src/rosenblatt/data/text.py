@@ -119,6 +119,8 @@ def bad_line(block: Block, line: int, begin: int, p: int, lack: int) -> BadLine:
 class TextPass:
     """One pass over a file of lines. What depends on the format is `parse` and `first`."""
 
+    settled_by_first = True
+
     def __init__(self) -> None:
         self.room = Room()
 
@@ -136,5 +138,5 @@ class TextPass:
 
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
         with opened(path) as source:
-            items = blocks(source, path, plan.chunk_bytes)
+            items = blocks(source, path, plan.chunk_bytes, leap=plan.leap)
             yield from in_order(items, self.first, self.parse, plan.threads)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.reading import Chunk
+from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import Keep, State
@@ -24,6 +25,7 @@ from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 NO_WEIGHTS = np.empty(0)
+WIDE = {"w": 0, "u": 0, "spread": 1}  # arrays as wide as the features, and one more for an offset
 
 
 class Planes:
@@ -142,6 +144,46 @@ class Planes:
         if self._saved is None:
             return not (w.any() or b)
         return bool(b == self._saved[1][k]) and np.array_equal(w, self._saved[0][k])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """All that the rest of the run depends on, as JSON and as arrays (views, most of them)."""
+        arrays, room = self._arrays._asdict(), max(self.width, 1)
+        for name, more in WIDE.items():
+            arrays[name] = arrays[name][:, : room + more]
+        arrays["past"] = np.array([self.mistakes, self.updates], dtype=np.int64)
+        if self._saved is not None:
+            arrays["saved_w"], arrays["saved_b"] = self._saved[0][:, :room], self._saved[1]
+        facts = {
+            "width": self.width, "past_wrong": self.wrong, "power": self._power,
+            "length": self._length, "reasons": [r and str(r) for r in self.reasons],
+        }  # fmt: skip
+        return facts, {name: values for name, values in arrays.items() if values.size}
+
+    def restore(self, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
+        """Back to a state; `Damaged` if it is not one of hyperplanes like these."""
+        n, passes, room = len(self.reasons), len(facts["past_wrong"]), max(facts["width"], 1)
+        fresh = {name: v for name, v in self._arrays._asdict().items() if v.size}
+        shapes = {
+            name: ((len(v), room + WIDE[name]) if name in WIDE else v.shape, v.dtype)
+            for name, v in fresh.items()
+        }
+        if passes:
+            shapes["past"] = ((2, passes, n), np.dtype(np.int64))
+        if "saved_w" in arrays:
+            shapes |= {"saved_w": shapes["w"], "saved_b": shapes["b"]}
+        for name, (shape, dtype) in shapes.items():
+            held = arrays.get(name)
+            if held is None or (held.shape, held.dtype) != (shape, dtype):
+                raise Damaged(f"{name} is not {dtype} of shape {shape}")
+        if len(facts["reasons"]) != n:
+            raise Damaged(f"it has {len(facts['reasons'])} hyperplanes, the run {n}")
+        own = {name: np.array(arrays[name]) for name in shapes}
+        self._arrays = self._arrays._replace(**{name: own[name] for name in fresh})
+        self._saved = (own["saved_w"], own["saved_b"]) if "saved_w" in own else None
+        self.mistakes, self.updates = (list(own["past"][k]) if passes else [] for k in (0, 1))
+        self.wrong, self.width = list(facts["past_wrong"]), facts["width"]
+        self._power, self._length = facts["power"], facts["length"]
+        self.reasons = [None if r is None else StopReason(r) for r in facts["reasons"]]
 
     def kept(self) -> tuple[Array, Array]:
         """(coef, intercept) as `keep` gives them."""

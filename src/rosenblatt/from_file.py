@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -22,6 +23,7 @@ from rosenblatt.data.reading import NotNumbers, Skipped
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.keep import Keep
+from rosenblatt.learn.keeper import Keeper
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
 from rosenblatt.learn.update import Update
@@ -118,6 +120,9 @@ def fit_file(
     hash_bits: int | None = None,
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] | None = None,
+    checkpoint: str | Path | None = None,
+    every: str | float | None = None,
+    resume: bool = False,
     watcher: Watcher | None = None,
     **reading: Any,
 ) -> Fitted:
@@ -143,6 +148,10 @@ def fit_file(
         next five is given, or `where` for CSV.
     scaling, max_categories, hash_bits, kinds : as for :func:`rosenblatt.learn_columns`
     missing : marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`
+    checkpoint : folder in which the run is saved every now and then (docs/checkpoints.md). Ctrl-C
+        and SIGTERM then save and raise :class:`rosenblatt.learn.stopping.Interrupted`.
+    every : how often: "30s" (if left out), "5m", "1000000rows"; a number is seconds
+    resume : go on from the newest checkpoint; from the beginning if there is none
     watcher : is told how it goes
     reading : settings of :func:`rosenblatt.read_chunks`
 
@@ -177,33 +186,37 @@ def fit_file(
     wishes = Wishes(**{k: v for k, v in asked.items() if v is not None})
     if missing:
         reading["missing"] = tuple(missing)
-    training, source = _trained(
-        file,
-        _decided(columns, wishes, reading, file),
-        reading,
-        wishes,
-        passes=passes,
-        keep=cast(Keep, keep),
-        update=Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept),
-        scratch=out.parent,
-        watcher=watcher,
-    )
     options = {
         "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
         "fit_intercept": fit_intercept,
     }  # fmt: skip
-    learned: Columns | None = getattr(source.format, "columns", None)
-    model = LinearModel(
-        training.coef,
-        training.intercept,
-        training.classes,
-        source.feature_names,
-        options,
-        _settings(source),
-        training=_summary(training),
-        columns=None if learned is None else learned.to_json(),
-    )
-    save_model(model, out)
+    with _keeper(checkpoint, every, resume, {**options, **asked}, file, watcher) as keeper:
+        training, source = _trained(
+            file,
+            _decided(columns, wishes, reading, file),
+            reading,
+            wishes,
+            keeper,
+            passes=passes,
+            keep=cast(Keep, keep),
+            update=Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept),
+            scratch=out.parent,
+            watcher=watcher,
+        )
+        learned: Columns | None = getattr(source.format, "columns", None)
+        model = LinearModel(
+            training.coef,
+            training.intercept,
+            training.classes,
+            source.feature_names,
+            options,
+            _settings(source),
+            training=_summary(training),
+            columns=None if learned is None else learned.to_json(),
+        )
+        save_model(model, out)
+        if keeper is not None:
+            keeper.finish()
     seconds = time.perf_counter() - began
     return Fitted(model, out, file, size_of(file), training, source.skipped, seconds, learned)
 
@@ -227,6 +240,7 @@ def _trained(
     columns: str,
     reading: dict[str, Any],
     wishes: Wishes,
+    keeper: Keeper | None,
     *,
     watcher: Watcher,
     **training: Any,
@@ -235,20 +249,41 @@ def _trained(
     if columns == "auto" and reading.get("on_error") == "skip":
         # lines are left out rather than refused, so nothing would say that a column is text
         columns = "raw" if needs_columns(file, **reading) else "plain"
+    if columns == "auto" and keeper is not None and keeper.had_columns:
+        columns = "raw"  # as was found out before
     if columns != "raw":
         try:
             source = read_chunks(file, progress=watcher.progress, **reading)
-            return train_file(source, watcher=watcher, **training)
+            return train_file(source, watcher=watcher, keeper=keeper, **training)
         except NotNumbers as e:
             if columns == "plain":
                 raise
+            if keeper is not None:
+                keeper.begin_again()
             watcher.say(f"{str(e).partition('. ')[0]}: looking at the columns first")
     watcher.begin(0)
     source = read_chunks(file, progress=watcher.progress, **{**reading, "columns": "raw"})
     source = looked_at(source, wishes)
     for remark in source.format.columns.remarks:  # type: ignore[attr-defined]  # a raw format
         watcher.say(remark)
-    return train_file(source, watcher=watcher, **training)
+    return train_file(source, watcher=watcher, keeper=keeper, **training)
+
+
+def _keeper(
+    checkpoint: str | Path | None,
+    every: str | float | None,
+    resume: bool,
+    options: dict[str, Any],
+    file: Path,
+    watcher: Watcher,
+) -> AbstractContextManager[Keeper | None]:
+    if checkpoint is not None:
+        every = "30s" if every is None else every
+        return Keeper(Path(checkpoint), every, resume, options, file, watcher.say)
+    if resume or every is not None:
+        given = "resume" if resume else "every"
+        raise ParameterError(f"{given} needs checkpoint, the folder where checkpoints are.")
+    return nullcontext()
 
 
 def predict_file(

@@ -2,7 +2,7 @@
 
 Exit codes: 0 done (`separable`: separable; `verify`: verified), 1 the answer is no (`separable`:
 quasi-separable or overlapping; `verify`: not verified), 2 wrong use or any error, which the message
-explains.
+explains, 130 ended by Ctrl-C, 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
@@ -233,6 +233,15 @@ def fit(
     max_categories: Annotated[
         int | None, typer.Option(help="Most features of one column of texts (1000).")
     ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Folder: save there every now and then, and when stopped.")
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(help="How often: 30s (if left out), 5m, 1000000rows.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint, if there is one.")
+    ] = False,
     skip: Skip = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -252,7 +261,7 @@ def fit(
         done = fit_file(
             file, out, passes=passes, keep=keep, rule=rule, eta0=eta0, fit_intercept=offset,
             watcher=bar, target=target, header=header, format=format, bits=bits,
-            on_error=_on_error(skip),
+            on_error=_on_error(skip), checkpoint=checkpoint, every=every, resume=resume,
             columns=columns, kinds=_kinds(column), missing=missing, scaling=scaling,
             max_categories=max_categories, where=where,
         )  # fmt: skip
@@ -478,8 +487,8 @@ def _explained() -> Iterator[None]:
         _say(str(e))
         raise typer.Exit(2) from e
     except KeyboardInterrupt as e:
-        _say("interrupted")
-        raise typer.Exit(130) from e
+        _say(str(e) or "interrupted")
+        raise typer.Exit(128 + getattr(e, "signal", signal.SIGINT)) from e
     except Exception as e:
         _say(f"an error that was not foreseen: {type(e).__name__}: {e}")
         raise typer.Exit(2) from e

@@ -1,0 +1,66 @@
+"""Training is killed, stopped and interrupted, and goes on as if nothing had been."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rosenblatt.cli import app
+
+KILLS = {"quick": 2, "soak": 50}.get(os.environ.get("HYPOTHESIS_PROFILE", "test"), 4)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_killed_at_random_moments_it_ends_with_the_same_weights(tmp_path):
+    driver = Path(__file__).with_name("kill_driver.py")
+    seed = int(time.time())
+    done = subprocess.run(
+        [sys.executable, str(driver), str(tmp_path), str(KILLS), str(seed)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["killed"] == KILLS, found
+    assert found["same"] == found["finished"] >= 1, (seed, found)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_told_to_end_the_command_saves_and_says_where(tmp_path):
+    file, saved = tmp_path / "rows.svm", tmp_path / "saved"
+    numbers = [k * k % 97 for k in range(9973)]
+    lines = [f"{1 if k % 7 < 3 else -1} {k % 50 + 1}:{k % 11}.5 99:{k % 13}\n" for k in numbers]
+    file.write_text("".join(lines) * 25)
+    settings = ["fit", str(file), "--passes", "50", "--rule", "pa1", "--out"]
+    keeping = [str(tmp_path / "m"), "--checkpoint", str(saved), "--every", "1ms", "--resume"]
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        before = set(os.listdir(saved)) if saved.exists() else {"lock"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rosenblatt", *settings, *keeping, "--quiet"],
+            stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while not (saved.exists() and set(os.listdir(saved)) - before):
+            assert process.poll() is None
+            time.sleep(0.002)
+        process.send_signal(number)
+        said = process.communicate()
+        assert process.returncode == code, said
+        assert said[0] == ""
+        assert f"told to end: saved in {saved / 'checkpoint-'}" in said[1]
+        assert len(said[1].splitlines()) == 1
+        assert not (tmp_path / "m").exists()
+    for command in ([*settings, str(tmp_path / "whole")], [*settings, *keeping]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert "rosenblatt: going on from" in done.stderr
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    again = CliRunner().invoke(app, [*settings, *keeping])
+    assert (again.exit_code, again.stderr.count("had finished")) == (0, 1)
+    other = CliRunner().invoke(app, [*settings, *keeping, "--eta0", "1", "--keep", "last"])
+    assert other.exit_code == 2
+    assert "keep was 'average', now 'last'" in other.stderr

@@ -248,9 +248,30 @@ def test_a_full_disk_stops_the_run_and_the_last_good_one_stays(tmp_path, monkeyp
             fit_file(path, tmp_path / "m", resume=True, **settings)
         assert set(os.listdir(tmp_path / "saved")) == names
         shutil.rmtree(tmp_path / "other", ignore_errors=True)
-        with pytest.raises(CheckpointError, match="no checkpoint is there yet"):
+        with pytest.raises(CheckpointError, match="no checkpoint is there"):
             fit_file(path, tmp_path / "m", **{**settings, "checkpoint": tmp_path / "other"})
     assert outcome(fit_file(path, tmp_path / "m", resume=True, **settings)) == outcome(expected)
+
+
+class Removing(Crashing):
+    """Removes a folder at the n-th chunk."""
+
+    def __init__(self, n, folder):
+        super().__init__(10**9)
+        self.at, self.folder = n, folder
+
+    def progress(self, now):
+        self.at -= 1
+        if self.at == 0:
+            shutil.rmtree(self.folder)
+
+
+def test_a_folder_that_vanishes_is_an_error(tmp_path):
+    path, settings = crashed(tmp_path)
+    heard = Removing(16, tmp_path / "saved")
+    with pytest.raises(CheckpointError, match=r"cannot write.*no checkpoint is there"):
+        fit_file(path, tmp_path / "m", resume=True, watcher=heard, **settings)
+    assert not (tmp_path / "m").exists()
 
 
 def test_a_small_file_system_that_fills_up(tmp_path):

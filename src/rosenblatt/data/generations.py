@@ -106,7 +106,9 @@ class Generations:
         try:
             write_sealed(path, KEY, facts, arrays)
         except (OSError, DataError) as e:
-            there = "no checkpoint is there yet" if self.good is None else f"{self.good} is good"
+            there = "no checkpoint is there"
+            if self.good is not None and self.good.exists():
+                there = f"{self.good} is good"
             raise CheckpointError(
                 f"cannot write a checkpoint in {self.folder}: {e}; {there}. Make room or mend the "
                 "folder, then run the same command with --resume (resume=True)."

@@ -1,0 +1,99 @@
+"""What checkpoints cost: training with and without them, one of them by itself, going on from one.
+
+    python benchmarks/checkpoints.py
+
+prints the tables of docs/checkpoints.md. Takes half a minute and 400 MB of a temporary folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from rosenblatt import fit_file
+from rosenblatt.data.generations import Generations
+from rosenblatt.learn.planes import Planes
+from rosenblatt.learn.streaming import Nobody
+from rosenblatt.learn.update import Update
+
+ROUNDS = 5
+
+
+class Stopped(Exception):
+    """Far enough."""
+
+
+class Until(Nobody):
+    """Stops training at a part of the file."""
+
+    def __init__(self, part: float) -> None:
+        self.part = part
+
+    def progress(self, now) -> None:
+        if now.bytes_read >= self.part * now.bytes_total:
+            raise Stopped
+
+
+def seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def write_rows(path: Path, megabytes: int = 200) -> None:
+    """LIBSVM text: 12 of 200 features a row, the same 10,000 rows again and again."""
+    rng = np.random.default_rng(0)
+    w, lines = rng.normal(size=200), []
+    for _ in range(10_000):
+        k, v = np.sort(rng.choice(200, 12, replace=False)), rng.normal(size=12).round(3)
+        label = 1 if v @ w[k] + rng.normal() > 0 else -1
+        lines.append(f"{label} " + " ".join(f"{i + 1}:{x}" for i, x in zip(k, v, strict=True)))
+    text = "\n".join(lines) + "\n"
+    with open(path, "w") as file:
+        for _ in range(megabytes * 10**6 // len(text)):
+            file.write(text)
+
+
+def main() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        rows, out, saved = folder / "rows.svm", folder / "model", folder / "saved"
+        write_rows(rows)
+        settings = {
+            "no checkpoints": {},
+            "every second": {"checkpoint": saved, "every": "1s"},
+            "every chunk": {"checkpoint": saved, "every": "1row"},
+        }
+        best = dict.fromkeys(settings, float("inf"))
+        for _ in range(ROUNDS):
+            for kind, more in settings.items():
+                shutil.rmtree(saved, ignore_errors=True)
+                best[kind] = min(best[kind], seconds(lambda more=more: fit_file(rows, out, **more)))
+        print(f"| one pass over {rows.stat().st_size / 1e6:.0f} MB of text | seconds |\n|---|---|")
+        for kind, least in best.items():
+            print(f"| {kind} | {least:.2f} |")
+        shutil.rmtree(saved, ignore_errors=True)
+        more = settings["every chunk"]
+        try:
+            fit_file(rows, out, watcher=Until(0.9), **more)
+        except Stopped:
+            rest = seconds(lambda: fit_file(rows, out, resume=True, **{**more, "every": "30s"}))
+            print(f"| the last tenth, after --resume | {rest:.2f} |")
+        print("\n| one checkpoint | MB | seconds |\n|---|---|---|")
+        for bits in (10, 18, 24):
+            planes = Planes(1, Update(), "average")
+            planes._widen(1 << bits, sparse=True)
+            with Generations(saved / str(bits)) as files:
+                state = planes.state()
+                least = min(seconds(lambda: files.save(*state)) for _ in range(ROUNDS))  # noqa: B023  # called at once
+            size = sum(a.nbytes for a in state[1].values()) / 1e6
+            print(f"| 2**{bits} features, averaged | {size:.2f} | {least:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -109,7 +109,7 @@ def outcome(done):
     keep=st.sampled_from(["average", "last"]),
     passes=st.integers(1, 5),
     sizes=st.tuples(*[st.sampled_from([200, 700, 1 << 21])] * 3),
-    crashes=st.lists(st.integers(0, 25), min_size=1, max_size=3),
+    crashes=st.lists(st.integers(0, 25), min_size=1, max_size=2),
     every=st.sampled_from(["1rows", "1rows", "30 rows"]),
     memory=st.sampled_from([0, 1 << 26]),
 )
@@ -329,7 +329,9 @@ def test_damaged_checkpoints_are_never_believed(two, data, tmp_path_factory):
     for _ in range(data.draw(st.integers(1, 3))):
         flipped[data.draw(st.integers(0, len(flipped) - 1))] ^= data.draw(st.integers(1, 255))
     cut = two[1][: data.draw(st.integers(0, len(two[1]) - 1))]
-    for bad in (bytes(flipped), cut, cut + b"\0" * (len(two[1]) - len(cut))):
+    if data.draw(st.booleans()):
+        cut += b"\0" * (len(two[1]) - len(cut))  # as after a crash of some file systems
+    for bad in (bytes(flipped), cut):
         newer.write_bytes(bad)
         said = []
         tracemalloc.start()

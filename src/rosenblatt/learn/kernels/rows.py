@@ -171,7 +171,8 @@ def entries(rows, i, d):
 def _entries(rows, i, d):
     if is_a(rows, Dense):
         return lambda rows, i, d: (0, d)
-    return lambda rows, i, d: (rows.indptr[i], rows.indptr[i + 1])
+    # of one type, so that the bits of a sum do not depend on that of the indices
+    return lambda rows, i, d: (np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1]))
 
 
 def entry(rows, i, k):
@@ -182,4 +183,4 @@ def entry(rows, i, k):
 def _entry(rows, i, k):
     if is_a(rows, Dense):
         return lambda rows, i, k: (k, np.float64(rows.X[i, k]))
-    return lambda rows, i, k: (rows.indices[k], np.float64(rows.data[k]))
+    return lambda rows, i, k: (np.int64(rows.indices[k]), np.float64(rows.data[k]))

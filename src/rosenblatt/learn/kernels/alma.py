@@ -19,7 +19,6 @@ import numpy as np
 from numba.extending import overload
 
 from rosenblatt.learn.kernels.arrays import (
-    AVERAGE,
     BORROWED,
     FULL,
     OVERFLOW,
@@ -39,6 +38,7 @@ from rosenblatt.learn.kernels.rows import dot, entries, entry
 
 # Slots of Alma.state: t, N, scale, sigma.
 T, N, SCALE, SIGMA = 0, 1, 2, 3
+LEAST = 1e-9  # a t below this is multiplied out
 
 
 @compiled()
@@ -61,9 +61,9 @@ def linked(a, p):
 
 
 @compiled()
-def opened(run, rule):
+def opened(w, b, visits, rule):
     """Let the model hold g(theta'), theta' = theta; theta[d] is that of the offset."""
-    w, b, state, theta, p = run.model.w, run.model.b, rule.state, rule.theta, rule.p
+    state, theta, p = rule.state, rule.theta, rule.p
     total = 0.0
     for j in range(w.size + 1):
         a = theta[j]
@@ -74,7 +74,7 @@ def opened(run, rule):
             b[0] = linked(a, p)
     state[T], state[N] = 1.0, total
     rescaled(rule)
-    state[SIGMA] = run.keeper.stats[VISITS] * state[SCALE]
+    state[SIGMA] = visits * state[SCALE]
 
 
 @compiled()
@@ -89,46 +89,60 @@ def rescaled(rule):
 
 
 @compiled()
-def closed(run, rule):
-    """Let the model hold the weights themselves, and the average what it is."""
-    w, b, state, keeper = run.model.w, run.model.b, rule.state, run.keeper
-    owed = keeper.stats[VISITS] * state[SCALE] - state[SIGMA]
-    averaged = keeper.kind == AVERAGE
+def closed(w, b, u, ub, visits, rule):
+    """Let the model hold the weights themselves, and the average (if u is not empty) what it is."""
+    state = rule.state
+    owed = visits * state[SCALE] - state[SIGMA]
     for j in range(w.size):
-        if averaged:
-            keeper.u[j] += owed * w[j]
+        if u.size:
+            u[j] += owed * w[j]
         w[j] = state[SCALE] * w[j]
         rule.theta[j] *= state[T]
-    if averaged:
-        keeper.ub[0] += owed * b[0]
+    if u.size:
+        ub[0] += owed * b[0]
     b[0] = state[SCALE] * b[0]
     rule.theta[w.size] *= state[T]
 
 
 @compiled()
-def stepped(run, rule, i, c):
+def stepped(rows, i, c, w, b, u, ub, rule):
     """theta += c x, then back into the ball."""
-    w, b, theta, state = run.model.w, run.model.b, rule.theta, rule.state
-    averaged, p = run.keeper.kind == AVERAGE, rule.p
+    theta, state, p = rule.theta, rule.state, rule.p
     c /= state[T]
-    first, last = entries(run.rows, i, w.size)
+    first, last = entries(rows, i, w.size)
     for k in range(first, last):
-        j, x = entry(run.rows, i, k)
+        j, x = entry(rows, i, k)
         old, before = theta[j], np.float64(w[j])
         theta[j] = old + c * x
         w[j] = linked(theta[j], p)
         state[N] += abs(theta[j]) ** p - abs(old) ** p
-        if averaged:
-            run.keeper.u[j] += state[SIGMA] * (w[j] - before)
+        if u.size:
+            u[j] += state[SIGMA] * (w[j] - before)
     if rule.intercept:
         old, before = theta[w.size], np.float64(b[0])
         theta[w.size] = old + c
         b[0] = linked(theta[w.size], p)
         state[N] += abs(theta[w.size]) ** p - abs(old) ** p
-        if averaged:
-            run.keeper.ub[0] += state[SIGMA] * (b[0] - before)
+        if u.size:
+            ub[0] += state[SIGMA] * (b[0] - before)
     state[N] = max(state[N], 0.0)
     rescaled(rule)
+
+
+@compiled()
+def measured(rows, i, w, b, rule):
+    """(score of the row scaled to length 1, its length); the score of a row of zeros is 0."""
+    size = length(rows, i, rule, w.size)
+    s = rule.state[SCALE] * (dot(rows, i, w) + b[0])
+    return (s / size if size > 0.0 else 0.0), size
+
+
+@compiled()
+def stride(rule, updates, k, size):
+    """How much of a row of weight k is added to theta, but for the sign."""
+    if size == 0.0:
+        return 0.0
+    return k * rule.step / np.sqrt((rule.p - 1.0) * (updates + 1.0)) / size
 
 
 @compiled()
@@ -146,17 +160,17 @@ def _alma(run, rule, p):
         rows, y, weight = run.rows, run.target.y, run.target.weight
         w, b, index, state = run.model.w, run.model.b, run.order.index, rule.state
         stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
+        u, ub = run.keeper.u, run.keeper.ub
         pocket, logged = run.keeper.kind == POCKET, run.log.index.size > 0
         code = RUNNING
-        opened(run, rule)
+        opened(w, b, stats[VISITS], rule)
         for t in range(y.size):
             i = index[t] if index.size else t
             if y[i] == 0:
                 continue
             k = weight[i] if weight.size else 1.0
-            size = length(rows, i, rule, w.size)
-            z = y[i] * state[SCALE] * (dot(rows, i, w) + b[0])
-            z = z / size if size > 0.0 else 0.0
+            s, size = measured(rows, i, w, b, rule)
+            z = y[i] * s
             if not np.isfinite(z):
                 code = OVERFLOW
                 break
@@ -169,29 +183,26 @@ def _alma(run, rule, p):
                     code = FULL
                     break
                 if pocket:
-                    closed(run, rule)
+                    closed(w, b, u, ub, stats[VISITS], rule)
                     end_run(run, rule)
-                    opened(run, rule)
+                    opened(w, b, stats[VISITS], rule)
                 tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
                 tape.updates[p] += 1
-                c = 0.0
-                if size > 0.0:
-                    c = y[i] * k * rule.step / np.sqrt((rule.p - 1.0) * (counters[UPDATES] + 1.0))
-                    c /= size
-                stepped(run, rule, i, c)
+                c = y[i] * stride(rule, counters[UPDATES], k, size)
+                stepped(rows, i, c, w, b, u, ub, rule)
                 counters[UPDATES] += 1
                 if logged:
-                    closed(run, rule)
+                    closed(w, b, u, ub, stats[VISITS], rule)
                     note(run, i, c, 1.0)
-                    opened(run, rule)
-                elif state[T] < 1e-9:
-                    closed(run, rule)
-                    opened(run, rule)
+                    opened(w, b, stats[VISITS], rule)
+                elif state[T] < LEAST:
+                    closed(w, b, u, ub, stats[VISITS], rule)
+                    opened(w, b, stats[VISITS], rule)
                 if pocket:
                     new_weights(stats)
             stats[VISITS] += 1.0
             state[SIGMA] += state[SCALE]
-        closed(run, rule)
+        closed(w, b, u, ub, stats[VISITS], rule)
         return code
 
     return alma

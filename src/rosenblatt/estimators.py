@@ -35,6 +35,7 @@ from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.learn.weights import class_weights
+from rosenblatt.online import MADE, OneAtATime
 from rosenblatt.rows_in import TakesRows, unchanged_on_error
 
 
@@ -43,7 +44,9 @@ def _has_one_hyperplane(estimator: Any) -> bool:
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
-class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Perceptron(  # type: ignore[misc]
+    OneAtATime, TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+):
     """The perceptron of all five lectures; a drop-in for scikit-learn's.
 
     With its defaults it gives the model that ``sklearn.linear_model.Perceptron`` gives on
@@ -233,6 +236,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     def set_params(self, **params: Any) -> Perceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
+        self._pause()
         inside = {k: v for k, v in params.items() if k.startswith("rule__")}
         super().set_params(**{k: v for k, v in params.items() if k not in inside})
         if inside:
@@ -370,6 +374,10 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return scores.ravel() if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
     def __getattr__(self, name: str) -> Any:
+        if name in MADE and "_running" in self.__dict__:
+            self._make()
+            if name in self.__dict__:
+                return self.__dict__[name]
         if name in ("coef_", "intercept_") and "votes_" in self.__dict__:
             raise AttributeError(
                 f"keep='vote' has no {name}: it keeps all hyperplanes, in votes_ (w, b, counts)."
@@ -569,7 +577,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self, standing: Standing, options: Options, trace: Any, coef: Any, intercept: Any
     ) -> None:
         """Set the attributes of a finished run."""
-        for name in ("coef_", "intercept_", "votes_"):
+        for name in ("coef_", "intercept_", "votes_", "_running", "_features"):
             self.__dict__.pop(name, None)
         if options.keep == "vote":
             self.votes_ = standing.ballots()

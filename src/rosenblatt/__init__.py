@@ -19,6 +19,9 @@ _PUBLIC = {
     "KernelPerceptron": "rosenblatt.kernel_perceptron",
     "Projectron": "rosenblatt.learn.kernel_trick.budget",
     "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
+    "Hashing": "rosenblatt.data.hashing",
+    "Progressive": "rosenblatt.online",
+    "Regret": "rosenblatt.online",
     "Margin": "rosenblatt.learn.rules",
     "MinOver": "rosenblatt.learn.rules",
     "ALMA": "rosenblatt.learn.rules",
@@ -96,6 +99,7 @@ __all__ = [
     "DecisionDisplay",
     "Explanation",
     "GaussianPair",
+    "Hashing",
     "HyperplanesDisplay",
     "KernelPerceptron",
     "LinearModel",
@@ -112,10 +116,12 @@ __all__ = [
     "Overlapping",
     "Perceptron",
     "Problem",
+    "Progressive",
     "Projectron",
     "QuasiSeparable",
     "RandomBudget",
     "RawStream",
+    "Regret",
     "RosenblattError",
     "RosenblattWarning",
     "RunBounds",
@@ -154,6 +160,7 @@ if TYPE_CHECKING:
     from rosenblatt.data.columns.learning import learn_columns
     from rosenblatt.data.columns.looking import columns_of_file
     from rosenblatt.data.columns.streams import RawStream
+    from rosenblatt.data.hashing import Hashing
     from rosenblatt.data.problem import Problem
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
@@ -167,7 +174,9 @@ if TYPE_CHECKING:
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
+    from rosenblatt.model_file import LinearModel, load_model, save_model
     from rosenblatt.model_file import load_model, save_model
+    from rosenblatt.online import Progressive, Regret
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,

@@ -1,0 +1,363 @@
+"""learn_one, learn_many and predict_one: one row at a time, to the bit what `fit` does in order."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt import Hashing, Perceptron, load_model, save_model
+from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupportedError
+
+RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma", "alma(p=4)"]
+IN_ORDER = {"shuffle": False, "max_iter": 1, "tol": None}
+
+
+@st.composite
+def streams(draw, late=True):
+    """Rows as dicts, most features missing, and labels of two or three classes."""
+    n = draw(st.integers(2, 14))
+    names = [f"f{k}" for k in range(draw(st.integers(1, 6)))]
+    value = st.one_of(st.integers(-3, 3).map(float), st.floats(-2, 2, width=32))
+    row = st.dictionaries(st.sampled_from(names), value, min_size=0 if late else len(names))
+    rows = draw(st.lists(row, min_size=n, max_size=n))
+    rows[0] = rows[0] or {names[0]: 1.0}
+    y = draw(st.lists(st.integers(0, draw(st.integers(1, 2))), min_size=n, max_size=n))
+    y[-2:] = [0, 1]
+    return rows, y
+
+
+def as_csr(rows):
+    """Columns in the order of first appearance; every entry that a row mentions is stored."""
+    index = {}
+    for row in rows:
+        for name in row:
+            index.setdefault(name, len(index))
+    entries = [(i, index[k], v) for i, row in enumerate(rows) for k, v in row.items()]
+    _i, j, v = (np.array(part) for part in zip(*entries, strict=True))
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    A = sp.csr_matrix((v.astype(float), j, indptr), (len(rows), len(index)))
+    A.sort_indices()
+    return A, list(index)
+
+
+def loop(clf, rows, y):
+    for x, label in zip(rows, y, strict=True):
+        clf.learn_one(x, label)
+    return clf
+
+
+def same(a, b):
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert np.array_equal(a.coef_, b.coef_)
+    assert np.array_equal(a.intercept_, b.intercept_)
+
+
+# ------------------------------------------------------------------------ to the bit
+
+
+@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]), st.booleans())
+def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
+    rows, y = stream
+    options = {"rule": rule, "keep": keep, "fit_intercept": intercept}
+    A, names = as_csr(rows)
+    fitted = Perceptron(**options, **IN_ORDER).fit(A, y)
+    one = loop(Perceptron(**options), rows, y)
+    same(one, fitted)
+    assert one.feature_names_in_.tolist() == names
+    assert (one.n_mistakes_, one.n_updates_, one.t_) == (
+        fitted.n_mistakes_, fitted.n_updates_, fitted.t_,
+    )  # fmt: skip
+    many = Perceptron(**options).learn_many(rows, y)
+    same(many, fitted)
+    assert many.progress_ == one.progress_
+    pairs = [list(zip(r.indices.tolist(), r.data.tolist(), strict=True)) for r in A]
+    same(loop(Perceptron(**options), pairs, y), fitted)
+
+
+@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]))
+def test_arrays_too(stream, rule, keep):
+    rows, y = stream
+    X = as_csr(rows)[0].toarray()
+    fitted = Perceptron(rule=rule, keep=keep, **IN_ORDER).fit(X, y)
+    one = loop(Perceptron(rule=rule, keep=keep), X, y)
+    same(one, fitted)
+    many = Perceptron(rule=rule, keep=keep).learn_many(X, y)
+    same(many, fitted)
+    assert many.progress_ == one.progress_
+
+
+def test_wide_rows_of_any_numbers_to_the_bit():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((500, 67)), rng.integers(0, 3, 500)
+    for rule in ("margin", "scw", "alma"):
+        options = {"rule": rule, "keep": "average"}
+        fitted = Perceptron(**options, **IN_ORDER).fit(X, y)
+        same(loop(Perceptron(**options), X, y), fitted)
+        sparse = sp.random(500, 67, 0.3, "csr", random_state=0)
+        fitted = Perceptron(**options, **IN_ORDER).fit(sparse, y)
+        same(Perceptron(**options).learn_many(sparse, y), fitted)
+        same(loop(Perceptron(**options), list(sparse), y), fitted)
+
+
+@given(streams(), st.data())
+def test_cut_anywhere_and_mixed_with_partial_fit(stream, data):
+    rows, y = stream
+    cut = data.draw(st.integers(0, len(y)))
+    rule, keep = data.draw(st.sampled_from(["perceptron", "arow"])), "average"
+    whole = loop(Perceptron(rule=rule, keep=keep), rows, y)
+    parts = Perceptron(rule=rule, keep=keep)
+    if cut:
+        parts.learn_many(rows[:cut], y[:cut])
+    if data.draw(st.booleans()):
+        parts = pickle.loads(pickle.dumps(copy.deepcopy(parts)))
+    loop(parts, rows[cut:], y[cut:])
+    same(parts, whole)
+    X = as_csr(rows)[0].toarray()
+    mixed = Perceptron(rule=rule, keep=keep, shuffle=False)
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        mixed.learn_one(x, label) if i % 2 else mixed.partial_fit(x[None], [label])
+    A = Perceptron(rule=rule, keep=keep, shuffle=False)
+    for x, label in zip(X, y, strict=True):
+        A.partial_fit(x[None], [label])
+    same(mixed, A)
+    assert (mixed.t_, mixed.n_updates_) == (A.t_, A.n_updates_)
+
+
+@given(streams())
+def test_against_six_lines_of_python(stream):
+    rows = [{k: float(round(v)) for k, v in row.items()} for row in stream[0]]
+    y = [label == 1 for label in stream[1]]
+    w, b, wrong = {}, 0.0, 0
+    for i, (x, label) in enumerate(zip(rows, y, strict=True)):
+        score = sum(v * w.get(k, 0.0) for k, v in x.items()) + b
+        known = set(y[:i])
+        wrong += label not in known or (len(known) == 2 and (score >= 0) != label)
+        if (score if label else -score) <= 0:
+            w |= {k: w.get(k, 0.0) + (v if label else -v) for k, v in x.items()}
+            b += 1.0 if label else -1.0
+    clf = loop(Perceptron(), rows, y)
+    assert dict(zip(clf.feature_names_in_, clf.coef_[0], strict=True)) == {
+        name: w.get(name, 0.0) for name in clf.feature_names_in_
+    }
+    assert (clf.intercept_[0], clf.progress_.mistakes) == (b, wrong)
+
+
+# ---------------------------------------------------------------------- answers
+
+
+@given(streams(), st.sampled_from(["last", "average"]))
+def test_predict_one_is_predict_and_progress_counts_its_mistakes(stream, keep):
+    rows, y = [{k: float(round(v)) for k, v in row.items()} for row in stream[0]], stream[1]
+    clf, wrong = Perceptron(keep=keep), 0
+    for x, label in zip(rows, y, strict=True):
+        wrong += clf.predict_one(x) != label
+        clf.learn_one(x, label)
+    assert (clf.progress_.n_rows, clf.progress_.mistakes) == (len(y), wrong)
+    assert clf.progress_.error == wrong / len(y)
+    X = as_csr(rows)[0].toarray()
+    scores = X @ clf.coef_.T + clf.intercept_
+    ranked = np.sort(scores, axis=1)
+    gap = np.abs(scores[:, 0]) if scores.shape[1] == 1 else ranked[:, -1] - ranked[:, -2]
+    clear = (gap > 1e-9) | (keep == "last")  # an average is rounded, and so is its sum
+    made = [clf.predict_one(x) for x in rows]  # from coef_
+    bare = Perceptron(keep=keep).learn_many(X, y)
+    running = [bare.predict_one(x) for x in X]
+    for i in np.flatnonzero(clear):
+        assert made[i] == running[i] == bare.predict(X)[i]
+
+
+def test_unknown_features_are_ignored_and_change_nothing():
+    clf = Perceptron().learn_many([{"a": 1.0}, {"b": 2.0}], ["n", "y"])
+    assert clf.predict_one({"c": 1e9, "b": 1, "a": 0}) == "y"
+    assert clf.n_features_in_ == 2
+    assert clf.predict_one({}) in ("n", "y")
+
+
+def test_a_fitted_model_answers_one_row_and_goes_on():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": [0.0, 0, 1, 1], "b": [0.0, 1, 0, 1]})
+    y = np.array(["no", "no", "no", "yes"])
+    clf = Perceptron(shuffle=False).fit(X, y)
+    trace = clf.trace_
+    assert [clf.predict_one(row) for row in X.to_dict("records")] == clf.predict(X).tolist()
+    assert clf.trace_ is trace
+    assert (
+        clf.predict_one({"b": 5, "c": 1}) == clf.predict(pd.DataFrame({"a": [0.0], "b": [5.0]}))[0]
+    )
+    clf.learn_one({"a": 1, "c": 1}, "no")
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(LabelError, match="close the list"):
+        clf.learn_one({"a": 1}, "perhaps")
+    vote = Perceptron(keep="vote", shuffle=False).fit(X, y)
+    assert vote.predict_one({"a": 1, "b": 1}) == vote.predict(X)[3]
+    frame = Perceptron().learn_many(X, y)
+    same(frame, loop(Perceptron(), X.to_dict("records"), y))
+
+
+# -------------------------------------------------------------------- the estimator
+
+
+def test_conventions_of_scikit_learn_hold_between_rows():
+    clf = Perceptron()
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clf)
+    assert clf.predict_one({"a": 1}) is None
+    assert not hasattr(clf, "progress_")
+    assert not hasattr(clf, "coef_")
+    clf.learn_one({"a": 1}, 0)
+    check_is_fitted(clf)
+    assert clf.classes_.tolist() == [0]
+    assert clf.predict_one({"a": 1}) == 0
+    clf.learn_one({"a": -1}, 1)
+    assert not hasattr(clone(clf), "classes_")
+    assert clf.stop_reason_ == "max_iter"
+    assert clf.n_iter_ == 1
+    assert clf.trace_.n_rows == 2
+    bare = Perceptron().learn_many([[1.0], [2.0]], [0, 1])
+    assert "2 calls" in str(bare.bounds([[1.0], [2.0]], [0, 1]))
+
+
+def test_edited_weights_and_new_parameters_are_respected():
+    clf = Perceptron().learn_many([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+    clf.coef_[0, 0] = 7.0
+    assert clf.predict_one([1.0, 0.0]) == 1
+    clf.learn_one([0.0, 0.0], 1)
+    assert clf.coef_[0, 0] == 7.0
+    assert clf.progress_.n_rows == 3
+    assert clf.t_ == 4.0
+    clf.set_params(eta0=10.0).learn_one([1.0, 0.0], 0)
+    assert clf.coef_[0, 0] == -3.0
+    clf.fit([[1.0], [2.0]], [0, 1])
+    assert clf.n_features_in_ == 1
+    assert not hasattr(clf, "progress_")
+
+
+def test_a_model_that_learned_by_name_has_a_file(tmp_path):
+    clf = loop(Perceptron(), [{"x": 1}, {"y": 1}], ["a", "b"])
+    save_model(tmp_path / "m", clf)
+    back = load_model(tmp_path / "m")
+    assert back.feature_names == ("x", "y")
+    assert np.array_equal(back.coef, clf.coef_)
+
+
+def test_regret_against_the_best_hyperplane():
+    X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1]
+    told = Perceptron().learn_many(X, y).regret(X, y)
+    assert told.best_at_least == told.best_at_most == 1
+    assert told.at_least == told.at_most == told.mistakes - 1
+    with pytest.raises(DataError, match="4 rows, the model learned from 5"):
+        Perceptron().learn_many(X, y).regret(X[:4], y[:4])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"keep": "vote"}, {"keep": "pocket"}, {"penalty": "l2"}, {"mode": "batch"},
+        {"multiclass": "direct"}, {"class_weight": "balanced"}, {"early_stopping": True},
+        {"rule": "arow(covariance=full)"}, {"max_updates": 3}, {"record": "updates"},
+    ],
+)  # fmt: skip
+def test_what_it_cannot_do_it_says(options):
+    with pytest.raises(NotSupportedError):
+        Perceptron(**options).learn_one({"a": 1}, 0)
+
+
+# -------------------------------------------------------------------- bad rows
+
+
+BAD = [
+    ({"a": np.nan}, 0, DataError, "'a' is nan"),
+    ({"new": np.inf}, 0, DataError, "'new' is inf"),
+    ({"a": "red"}, 0, DataTypeError, "a=red"),
+    ({"a": None}, 0, DataTypeError, "not a number"),
+    ({"a": 10**400}, 0, DataTypeError, "fits"),
+    ({"a": 1, 3: 1}, 0, DataTypeError, "all of one kind"),
+    ({3: 1.0}, 0, DataError, "Keep to one kind"),
+    ([("a", 1), ("a", 2)], 0, DataError, "comes twice"),
+    ([1.0, 2.0], 0, DataError, "features, the model has 1|one kind"),
+    ("text", 0, DataTypeError, "a row is"),
+    ({"a": 1}, np.nan, LabelError, "NaN"),
+    ({"a": 1}, "text", LabelError, "another kind"),
+    ({"a": 1}, None, LabelError, "None"),
+    ({"a": 1}, 0.5, LabelError, "continuous"),
+    ({"new": np.nan}, 5, DataError, "'new' is nan"),
+    ({"a": 1e308, "new": 1e308}, 0, DataError, "overflow"),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "error", "words"), BAD)
+def test_a_bad_row_changes_nothing(x, y, error, words):
+    clf = Perceptron().learn_many([{"a": 4.0}, {"a": -4.0}], [1, 0])
+    before = pickle.dumps(clf._running.standing()), clf.progress_
+    with pytest.raises(error, match=words):
+        clf.learn_one(x, y)
+    if "overflow" not in words:  # that row brought a feature, of weight 0
+        assert (pickle.dumps(clf._running.standing()), clf.progress_) == before
+        with pytest.raises(DataError):
+            clf.learn_many([{"a": 1.0}, x], [0, y])
+        assert (pickle.dumps(clf._running.standing()), clf.progress_) == before
+    assert clf.learn_one({"a": 1.0}, 0).progress_.n_rows == 3
+
+
+def test_bad_arrays_and_columns():
+    clf = Perceptron().learn_many(np.eye(3), [0, 1, 0])
+    for x, words in [
+        (np.array([1.0, np.nan, 0]), "feature 1 is nan"),
+        (np.zeros(4), "4 features, the model has 3"),
+        (np.zeros((1, 3)), "a row was expected"),
+        (np.array(["a", "b", "c"]), "a row is"),
+        ({"a": 1}, "without names|one kind"),
+        ([(-1, 1.0)], "one kind"),
+    ]:
+        with pytest.raises(DataError, match=words):
+            clf.learn_one(x, 0)
+    with pytest.raises(DataError, match="counted from 0"):
+        Perceptron().learn_one([(-1, 1.0)], 0)
+    with pytest.raises(DataError, match="no room"):
+        Perceptron().learn_one([(1 << 50, 1.0)], 0)
+    same(clf, Perceptron().learn_many(np.eye(3), [0, 1, 0]))
+    assert clf.learn_one([1, 0, True], 1).coef_.shape == (1, 3)
+
+
+def test_sparse_rows_and_numbered_columns_widen():
+    clf = Perceptron().learn_one([(2, 1.0)], "a").learn_one({5: 1.0, 0: 2.0}, "b")
+    assert clf.coef_.shape == (1, 6)
+    assert clf.predict_one([(5, 1.0), (99, 3.0)]) == "b"
+    clf.learn_one(sp.csr_matrix([[0.0] * 7 + [1.0]]), "a")
+    assert clf.n_features_in_ == 8
+
+
+# --------------------------------------------------------------------- hashing
+
+
+def test_hashed_rows_stay_within_their_columns():
+    hashed = Hashing(bits=4)
+    rows = [{f"word{k}": 1.0, f"other{k % 3}": 2.0} for k in range(200)]
+    clf = loop(Perceptron(), map(hashed, rows), [k % 2 for k in range(200)])
+    assert clf.coef_.shape[1] <= 16
+    same(clf, Perceptron().learn_many([hashed(r) for r in rows], [k % 2 for k in range(200)]))
+    total = hashed({f"word{k}": 1.0 for k in range(200)})
+    parts = [hashed({f"word{k}": 1.0}) for k in range(200)]
+    assert total == {c: sum(p.get(c, 0.0) for p in parts) for c in total}
+    for bits in (0, 31, 2.0, True):
+        with pytest.raises(ValueError, match="bits must be"):
+            Hashing(bits=bits)
+
+
+def test_real_rows_by_name(shared_data):
+    path = shared_data / "spambase" / "spambase.csv.gz"
+    data = np.loadtxt(path, delimiter=",", skiprows=1)[::7]
+    X, y = data[:, :-1], data[:, -1].astype(int)
+    names = [f"c{k}" for k in range(X.shape[1])]
+    rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
+    for rule in ("perceptron", "arow"):
+        clf = loop(Perceptron(rule=rule, keep="average"), rows, y.tolist())
+        A, _ = as_csr(rows)
+        same(clf, Perceptron(rule=rule, keep="average", **IN_ORDER).fit(A, y))

@@ -262,6 +262,7 @@ def test_regret_against_the_best_hyperplane():
         {"keep": "vote"}, {"keep": "pocket"}, {"penalty": "l2"}, {"mode": "batch"},
         {"multiclass": "direct"}, {"class_weight": "balanced"}, {"early_stopping": True},
         {"rule": "arow(covariance=full)"}, {"max_updates": 3}, {"record": "updates"},
+        {"rule": "minover"},
     ],
 )  # fmt: skip
 def test_what_it_cannot_do_it_says(options):

@@ -174,7 +174,6 @@ if TYPE_CHECKING:
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
-    from rosenblatt.model_file import LinearModel, load_model, save_model
     from rosenblatt.model_file import load_model, save_model
     from rosenblatt.online import Progressive, Regret
     from rosenblatt.prove.certificate import (

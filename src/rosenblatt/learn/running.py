@@ -384,6 +384,7 @@ def check_options(options: Options) -> None:
         "max_updates": options.stop.max_updates is not None,
         "record": options.record,
         "covariance='full'": isinstance(rule, SecondOrder) and rule.covariance == "full",
+        f"rule={rule.name!r}": not (rule.has_rate or isinstance(rule, (Adaptive, ALMA))),
     }
     for name, is_so in wrong.items():
         if is_so:

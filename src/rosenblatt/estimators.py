@@ -44,8 +44,12 @@ def _has_one_hyperplane(estimator: Any) -> bool:
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
-class Perceptron(  # type: ignore[misc]
-    OneAtATime, TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+class Perceptron(
+    OneAtATime,
+    TakesRows,
+    CallbackSupportMixin,  # type: ignore[misc]
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """The perceptron of all five lectures; a drop-in for scikit-learn's.
 

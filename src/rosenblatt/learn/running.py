@@ -33,6 +33,42 @@ Array = npt.NDArray[Any]
 NO_LABELS: Array = np.empty(0)
 
 
+class Frame:
+    """Where the arrays of kernels/one_row.py stand in memory. It keeps those it names alive."""
+
+    def __init__(self, marks: Array, model: tuple[Array, Array, Array, Array, Array], classes: int):
+        table, heads, memory, counts, setting = model
+        self.held: list[Array | None] = [*model, marks]
+        self.places = np.zeros(kernel.FRAME, dtype=np.int64)
+        self.places[kernel.MARKS : kernel.SETTING + 1] = [
+            _place(marks, np.int64), *(_place(a, np.float64) for a in (table, heads, memory)),
+            _place(counts, np.int64), _place(setting, np.float64),
+        ]  # fmt: skip
+        self.places[kernel.N] = marks.shape[1] - 1
+        self.places[kernel.D :] = [
+            table.shape[2], *table.shape[:2], memory.shape[1], counts.shape[1], classes
+        ]  # fmt: skip
+        self.sparse: int | None = None
+        self.data: Array | None = None
+
+    def of(self, data: Array, indices: Array | None) -> Frame:
+        """The same with these rows."""
+        self.data, self.sparse = data, None if indices is None else 0
+        self.held[6:] = [data, indices]
+        self.places[kernel.DATA] = _place(data, np.float64)
+        self.places[kernel.SIZE] = data.size
+        if indices is not None:
+            self.places[kernel.INDICES] = _place(indices, np.int32)
+        return self
+
+
+def _place(array: Array, dtype: Any) -> int:
+    """The address of an array, of which compiled code believes that it is of this type."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"an array of {array.dtype} for compiled code that expects {dtype}")
+    return array.ctypes.data
+
+
 class Running:
     """Where the hyperplanes stand while rows come one at a time.
 
@@ -79,6 +115,10 @@ class Running:
         self._t, self._began = t, began
         self._given: tuple[Array, Array] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Addresses are of one process."""
+        return {k: v for k, v in vars(self).items() if k not in ("_frame", "_model")}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lay_out()
@@ -97,7 +137,10 @@ class Running:
         if features.width > self._room:
             self._widen()
         self.marks[1, 0] = number
-        code = self._kernel(features.data, features.indices, self.marks, *self._arrays)
+        frame = self._frame
+        if frame.data is not features.data:
+            frame.of(features.data, features.indices)
+        code = self._kernel(frame.places, frame.sparse)
         if code < 0:
             raise _refused(code, x)
 
@@ -107,9 +150,10 @@ class Running:
             return None
         features = self.features
         features.read(x, False)
-        code = kernel.answer(
-            features.data, features.indices, self.marks, self.table, self.heads, self.n_classes
-        )
+        frame = self._frame
+        if frame.data is not features.data:
+            frame.of(features.data, features.indices)
+        code = kernel.answer(frame.places, frame.sparse)
         if code < 0:
             raise _refused(code, x)
         return self.labels[code]
@@ -129,7 +173,8 @@ class Running:
             marks[kernel.BEGINS] = begins[first : last + 1]
             marks[kernel.LABEL, :-1] = [self.number[y] for y in listed[first:last]]
             rows = data[first:last] if indices is None else data
-            code = self._kernel(rows, indices, marks, *self._arrays)
+            frame = Frame(marks, self._model, self.n_classes).of(rows, indices)
+            code = self._kernel(frame.places, frame.sparse)
             if code < 0:
                 raise _refused(code, None)
 
@@ -197,9 +242,8 @@ class Running:
     def _lay_out(self) -> None:
         """The arrays as the compiled loops take them, together: it is asked for at every row."""
         self._room = self.table.shape[2]
-        self._arrays = (
-            self.table, self.heads, self.memory, self.counts, self.setting, self.n_classes
-        )  # fmt: skip
+        self._model = (self.table, self.heads, self.memory, self.counts, self.setting)
+        self._frame = Frame(self.marks, self._model, self.n_classes)
 
     # ----------------------------------------------------------- late features
 
@@ -367,7 +411,9 @@ def predicted(features: Features, x: Any, coef: Array, intercept: Array, n_class
     table = np.require(coef, np.float64, ["C", "W"])[None]
     marks = np.zeros((3, 2), dtype=np.int64)
     marks[kernel.BEGINS] = features.begins
-    code = kernel.answer(features.data, features.indices, marks, table, heads, n_classes)
+    none = np.zeros((1, 0)), np.zeros((7, 1), dtype=np.int64), np.zeros(kernel.SETTINGS)
+    frame = Frame(marks, (table, heads, *none), n_classes).of(features.data, features.indices)
+    code = kernel.answer(frame.places, frame.sparse)
     if code < 0:
         raise _refused(code, x)
     return int(code)

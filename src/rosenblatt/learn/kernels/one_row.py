@@ -1,14 +1,16 @@
 """One row: the same visits as elsewhere, for rows that come one at a time.
 
-A call from Python costs more than learning from a short row, and most of it is the handing over of
-arrays. So what belongs together is one array, and the tuples that the loops want are made here:
+A call from Python costs more than learning from a short row, and most of that is the handing over
+of arrays. So a call hands over one, the frame: where the others stand in memory, and their sizes.
+Who makes a frame (:class:`rosenblatt.learn.running.Frame`) keeps its arrays alive, and of these
+types and shapes; no other code calls what is here. The arrays are
 
     data     X (n, d), and no indices; or the entries of CSR rows, and their columns in indices
     marks    (3, n + 1): where CSR rows begin; class numbers; room
     table    (1 or 2, planes, d): the weights, and the lazy sums where the average is kept
     heads    (5, planes): b, the lazy sums of b, visits; of `Alma` the scale and what is owed
     memory   (planes, ...): variances with the offset first; or state and theta of `Alma`; or empty
-    counts   (5, planes or classes): mistakes, updates, zeros, room, rows of each class
+    counts   (5 or more, planes or classes): mistakes, updates, zeros, room, rows of each class
     setting  the numbers of the rule in its order, then rows, wrong answers, is the class new
 
 Each of more than two classes has its plane, two share one, and one that is left over has no class:
@@ -19,8 +21,10 @@ answered as `predict` would: the progressive error counts those answers.
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import overload
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from numba.np.numpy_support import carray
 
 from rosenblatt.learn.kernels import alma
 from rosenblatt.learn.kernels.arrays import (
@@ -47,6 +51,9 @@ B, UB, VISITS, SCALE, OWED = 0, 1, 2, 3, 4
 MISTAKES, UPDATES, SETTLED, ROOM, SEEN = 0, 1, 2, 3, 4
 # The end of setting.
 ROWS, WRONG, NEW, SETTINGS = 5, 6, 7, 8
+# The frame: addresses, then sizes: rows, entries there is room for, columns, ...
+DATA, INDICES, MARKS, TABLE, HEADS, MEMORY, COUNTS, SETTING = range(8)
+N, SIZE, D, LAYERS, PLANES, REMEMBERED, COUNTED, CLASSES, FRAME = range(8, 17)
 # What is wrong with a row.
 NOT_FINITE, TWICE, TOO_LARGE = -1, -2, -3
 
@@ -204,31 +211,112 @@ def answered_first(data, indices, marks, table, heads, n_classes):
 # ------------------------------------------------------------- what is called from Python
 
 
-@entry_point
-def answer(data, indices, marks, table, heads, n_classes):
-    """The class of one row as `predict` gives it, or what is wrong with the row."""
-    return answered_first(data, indices, marks, table, heads, n_classes)
+def lending(**options):
+    """`compiled` for what makes arrays: it has to count references to them."""
+    options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
+    return njit(**options)
 
 
-@entry_point
-def learn_online(data, indices, marks, table, heads, memory, counts, setting, n_classes):
-    """`learned` by `Online`."""
-    a = setting
+@intrinsic
+def pointer(typing_context, address):
+    """The place in memory that a number says."""
+
+    def generate(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.int64), generate
+
+
+@lending()
+def floats(frame, k, shape):
+    return carray(pointer(frame[k]), shape, np.float64)
+
+
+@lending()
+def whole(frame, k, shape):
+    return carray(pointer(frame[k]), shape, np.int64)
+
+
+def entries_of(frame, sparse):
+    """(data, indices)"""
+
+
+@overload(entries_of)
+def _entries_of(frame, sparse):
+    if isinstance(sparse, types.NoneType):
+        return lambda frame, sparse: (floats(frame, DATA, (frame[N], frame[D])), None)
+    return lambda frame, sparse: (
+        floats(frame, DATA, (frame[SIZE],)),
+        carray(pointer(frame[INDICES]), (frame[SIZE],), np.int32),
+    )
+
+
+@lending()
+def learned_in(frame, sparse, rule):
+    data, indices = entries_of(frame, sparse)
+    return learned(
+        data,
+        indices,
+        whole(frame, MARKS, (3, frame[N] + 1)),
+        floats(frame, TABLE, (frame[LAYERS], frame[PLANES], frame[D])),
+        floats(frame, HEADS, (5, frame[PLANES])),
+        floats(frame, MEMORY, (frame[PLANES], frame[REMEMBERED])),
+        whole(frame, COUNTS, (5, frame[COUNTED])),
+        floats(frame, SETTING, (SETTINGS,)),
+        frame[CLASSES],
+        rule,
+    )
+
+
+@lending()
+def answered_in(frame, sparse):
+    data, indices = entries_of(frame, sparse)
+    table = floats(frame, TABLE, (frame[LAYERS], frame[PLANES], frame[D]))
+    heads = floats(frame, HEADS, (5, frame[PLANES]))
+    marks = whole(frame, MARKS, (3, 2))
+    return answered_first(data, indices, marks, table, heads, frame[CLASSES])
+
+
+@lending()
+def online_in(frame, sparse):
+    a = floats(frame, SETTING, (SETTINGS,))
     rule = Online(a[0], a[1], int(a[2]), a[3] != 0.0, a[4] != 0.0, False)
-    return learned(data, indices, marks, table, heads, memory, counts, setting, n_classes, rule)
+    return learned_in(frame, sparse, rule)
+
+
+@lending()
+def adaptive_in(frame, sparse):
+    a = floats(frame, SETTING, (SETTINGS,))
+    rule = Adaptive(int(a[0]), a[1], a[2], int(a[3]), a[4] != 0.0, a[:0], a[:0])
+    return learned_in(frame, sparse, rule)
+
+
+@lending()
+def alma_in(frame, sparse):
+    a = floats(frame, SETTING, (SETTINGS,))
+    rule = Alma(a[0], a[1], a[2], int(a[3]), a[4] != 0.0, a[:0], a[:0])
+    return learned_in(frame, sparse, rule)
 
 
 @entry_point
-def learn_adaptive(data, indices, marks, table, heads, memory, counts, setting, n_classes):
+def answer(frame, sparse):
+    """The class of one row as `predict` gives it, or what is wrong with the row."""
+    return answered_in(frame, sparse)
+
+
+@entry_point
+def learn_online(frame, sparse):
+    """`learned` by `Online`."""
+    return online_in(frame, sparse)
+
+
+@entry_point
+def learn_adaptive(frame, sparse):
     """`learned` by `Adaptive`."""
-    a, none = setting, heads[0, :0]
-    rule = Adaptive(int(a[0]), a[1], a[2], int(a[3]), a[4] != 0.0, none, none)
-    return learned(data, indices, marks, table, heads, memory, counts, setting, n_classes, rule)
+    return adaptive_in(frame, sparse)
 
 
 @entry_point
-def learn_alma(data, indices, marks, table, heads, memory, counts, setting, n_classes):
+def learn_alma(frame, sparse):
     """`learned` by `Alma`."""
-    a, none = setting, heads[0, :0]
-    rule = Alma(a[0], a[1], a[2], int(a[3]), a[4] != 0.0, none, none)
-    return learned(data, indices, marks, table, heads, memory, counts, setting, n_classes, rule)
+    return alma_in(frame, sparse)

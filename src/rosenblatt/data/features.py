@@ -54,7 +54,7 @@ class Features:
         self.begins: Array = np.zeros(2, dtype=np.int64) if begins is None else begins
         self._keys: Any = None  # of the last row, if its columns stand in `indices`, in order
         self._write: Any = None
-        self._shape: tuple[int] | None = None  # of arrays
+        self.shape: tuple[int] | None = None  # of arrays
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_keys": None, "_write": None}
@@ -69,7 +69,7 @@ class Features:
                 self._write(self.data, 0, *x.values())
             except (struct.error, TypeError, OverflowError) as e:
                 raise _not_a_number(x) from e
-        elif type(x) is np.ndarray and x.shape == self._shape and x.dtype is FLOAT64:
+        elif type(x) is np.ndarray and x.shape == self.shape and x.dtype is FLOAT64:
             self.data[0] = x
         else:
             self._read_other(x, grow)
@@ -112,7 +112,7 @@ class Features:
             raise DataError("the row has no numbers. Give at least one feature.")
         if self.kind is None:
             self.data, self.indices = np.zeros((1, width)), None
-        self.kind, self.width, self._shape = ARRAYS, width, (width,)
+        self.kind, self.width, self.shape = ARRAYS, width, (width,)
 
     def begin(self, kind: str) -> None:
         self.check_kind(kind)

@@ -198,7 +198,7 @@ def ours(name: str, split: Split, rules: Sequence[str], quick: bool, memory: Mem
             order = np.arange(len(split.y))
             if seed:
                 np.random.default_rng(seed).shuffle(order)
-            return setting.estimator(jobs).fit(split.X[order], split.y[order]).predict
+            return setting.estimator(jobs, seed).fit(split.X[order], split.y[order]).predict
 
         test, spread = over_seeds(fitted, split)
         model = setting.estimator(jobs)

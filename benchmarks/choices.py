@@ -37,9 +37,9 @@ class Setting:
     keep: str = "last"
     passes: int = 1
     multiclass: str = "ovr"
+    shuffle: bool = False  # rows lie in random order: one pass has no use for it
 
-    def estimator(self, n_jobs: int | None = None) -> Any:
-        """Rows lie in random order, so they are visited in order, as VW visits them."""
+    def estimator(self, n_jobs: int | None = None, seed: int = 0) -> Any:
         from rosenblatt import Perceptron
         from rosenblatt.learn.rules import RULES
 
@@ -50,7 +50,8 @@ class Setting:
             tol=None,
             multiclass=self.multiclass,
             n_jobs=n_jobs,
-            shuffle=False,
+            shuffle=self.shuffle,
+            random_state=seed,
         )
 
     @property
@@ -61,6 +62,7 @@ class Setting:
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={value}" for name, value in self.params)
         how = ", direct" if self.multiclass == "direct" else ""
+        how += ", shuffled" if self.shuffle else ""
         return f"{self.rule}({inside}), {self.keep}{how}"
 
 
@@ -97,11 +99,11 @@ def settings(split: Split, rules: Sequence[str], quick: bool = False) -> list[Se
         if not quick and split.X.shape[1] <= FULL_COLUMNS:
             params = params + FULL.get(rule, [])
         found += [
-            Setting(rule, inside, keep, passes, way)
+            Setting(rule, inside, keep, passes, way, shuffle)
             for inside in params
             for way in (ways if rule not in TWO_CLASSES else ways[:1])
             for keep in ("last", "average")
-            for passes in (1, 2)
+            for passes, shuffle in ((1, False), (2, False), (2, True))
         ]
     return found
 
@@ -197,7 +199,9 @@ def cheapest(found: Sequence[Judged], close: float = CLOSE) -> Judged:
     """
     least = best(found).accuracy - close
     equals = [j for j in found if j.accuracy >= least]
-    return min(equals, key=lambda j: (j.setting.passes, j.setting.cost, -j.accuracy))
+    return min(
+        equals, key=lambda j: (j.setting.passes, j.setting.shuffle, j.setting.cost, -j.accuracy)
+    )
 
 
 def judge_ours(split: Split, tried: Sequence[Setting]) -> list[Judged]:

@@ -184,7 +184,7 @@ def _alma(run, rule, p):
                     break
                 if pocket:
                     closed(w, b, u, ub, stats[VISITS], rule)
-                    end_run(run, rule)
+                    end_run(run)
                     opened(w, b, stats[VISITS], rule)
                 tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
                 tape.updates[p] += 1

@@ -56,7 +56,7 @@ def _direct(run, rule, p):
                     if counters[UPDATES] >= run.stop.max_updates:
                         return FULL
                     if pocket:
-                        end_run(run, rule)
+                        end_run(run)
                     tape.mistakes[p] += 1 if mistake(z, 1, rule.tie) > 0.0 else 0
                     tape.updates[p] += 1
                     if tally.size:

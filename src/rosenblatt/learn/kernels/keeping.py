@@ -95,15 +95,15 @@ def all_finite(values):
     return True
 
 
-def errors(run, rule, limit):
+def errors(run, limit):
     """The weight of the rows that prediction gets wrong, given up on at `limit`."""
 
 
 @overload(errors, jit_options=BORROWED)
-def _errors(run, rule, limit):
+def _errors(run, limit):
     if is_direct(run):
 
-        def direct(run, rule, limit):
+        def direct(run, limit):
             y, weight = run.target.y, run.target.weight
             w, b = run.model.w, run.model.b
             wrong = 0.0
@@ -123,7 +123,7 @@ def _errors(run, rule, limit):
 
         return direct
 
-    def two_classes(run, rule, limit):
+    def two_classes(run, limit):
         y, weight = run.target.y, run.target.weight
         w, b = run.model.w, run.model.b
         wrong = 0.0
@@ -140,12 +140,12 @@ def _errors(run, rule, limit):
 
 
 @compiled()
-def ratchet(run, rule):
+def ratchet(run):
     """Put the current weights into the pocket if they make fewer errors [Gallant 1990]."""
     keeper, stats = run.keeper, run.keeper.stats
     if stats[CHECKED] == 0.0:
         stats[CHECKED] = 1.0
-        wrong = errors(run, rule, stats[BEST_ERRORS])
+        wrong = errors(run, stats[BEST_ERRORS])
         if wrong < stats[BEST_ERRORS]:
             stats[BEST_ERRORS] = wrong
             stats[BEST_PASS] = stats[PASS]
@@ -156,24 +156,24 @@ def ratchet(run, rule):
         stats[BEST_RUN] = max(stats[BEST_RUN], stats[RUN])
 
 
-def pocket(run, rule):
+def pocket(run):
     """`ratchet`, where there is a pocket."""
 
 
 @overload(pocket, jit_options=BORROWED)
-def _pocket(run, rule):
+def _pocket(run):
     if keeps_margins(run):
-        return lambda run, rule: None
+        return lambda run: None
 
-    def with_pocket(run, rule):
+    def with_pocket(run):
         if run.keeper.kind == POCKET:
-            ratchet(run, rule)
+            ratchet(run)
 
     return with_pocket
 
 
 @compiled()
-def end_run(run, rule):
+def end_run(run):
     """The weights are about to change: were they right for longer than the pocket's?"""
     if run.keeper.kind == POCKET and run.keeper.stats[RUN] > run.keeper.stats[BEST_RUN]:
-        ratchet(run, rule)
+        ratchet(run)

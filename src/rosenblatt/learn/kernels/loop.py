@@ -126,7 +126,7 @@ def passes(run, rule, n):
     """Up to n passes: (how many were made, why it stopped or RUNNING)."""
     stop, tape, model = run.stop, run.tape, run.model
     if n > 0:
-        pocket(run, rule)  # the weights at the start are the first in it
+        pocket(run)  # the weights at the start are the first in it
     for p in range(n):
         run.keeper.stats[PASS] += 1.0
         tape.mistakes[p] = tape.updates[p] = 0
@@ -139,7 +139,7 @@ def passes(run, rule, n):
         finite = np.isfinite(norm) or all_finite(model.flat)
         if code == OVERFLOW or not (finite and all_finite(model.b)):
             return p + 1, OVERFLOW
-        pocket(run, rule)
+        pocket(run)
         if code == FULL:
             return p + 1, FULL
         still = stop.clean and tape.updates[p] == 0

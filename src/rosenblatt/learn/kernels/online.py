@@ -72,7 +72,7 @@ def _online(run, rule, p):
                     stats[VISITS] += whole
                     stats[RUN] += whole
                 else:
-                    end_run(run, rule)
+                    end_run(run)
                     left = float(limit - run.stop.counters[UPDATES])
                     done = min(full, left)
                     tape.mistakes[p] += int(min(full + half, left))
@@ -111,7 +111,7 @@ def _online(run, rule, p):
                 c *= step * k
                 # `move`, written out: handing `run` to a function costs more than the update
                 if pocket:
-                    end_run(run, rule)
+                    end_run(run)
                 add(rows, i, c, w)
                 widen(rows, i, w, wide)
                 if rule.intercept:

@@ -165,7 +165,7 @@ def _penalised(run, rule, p):
                 stats[RUN] += 1.0 if k > 0.0 else 0.0
             else:
                 if pocket:  # without a penalty only: the scale is 1
-                    end_run(run, rule)
+                    end_run(run)
                 c = eta * step * k * y[i]
                 for e in range(first, last):
                     j, x = entry(rows, i, e)

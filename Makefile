@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
+# a file at a time: what its tests need is compiled by one process
+DIST := --dist loadfile
 
 .PHONY: demo test soak wheel lint docs bench clean
 
@@ -35,11 +37,11 @@ demo: $(VENV)/.base
 
 test: $(VENV)/.test
 	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS)
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST)
 
 soak: $(VENV)/.test
 	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) tests
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) tests
 
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
@@ -48,7 +50,7 @@ wheel: $(VENV)/.dev
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
 	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
-		bin/python -m pytest -q -n $(JOBS) -c $(CURDIR)/pyproject.toml --rootdir=. tests
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. tests
 	build/wheel/bin/rosenblatt --version
 
 lint: $(VENV)/.dev

@@ -1,11 +1,15 @@
 """What the property tests draw: small integer problems on which float sums are exact."""
 
+import os
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from rosenblatt.data.problem import Problem
 
+# what is compiled for few tests is tried by `make soak` only
+SOAKED = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
 TIES = ["mistake", "positive", "correct", "half"]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rosenblatt.data.piped import pipe_of
 from rosenblatt.errors import DataError
 
 LONGEST_LINE = 1 << 28  # bytes; a file without line ends must not fill the memory
@@ -43,6 +44,11 @@ class Source:
         """Whether the bytes come out as they lie on disk."""
         return self.stream is self.raw
 
+    def stop(self) -> None:
+        """Nobody wants more: a reader that waits for a pipe need not."""
+        if hasattr(self.raw, "stop"):
+            self.raw.stop()
+
     def fill(self, data: bytearray, start: int, stop: int) -> int:
         """Read into data[start:stop] until it is full or the file ends; where that is."""
         with memoryview(data) as view:
@@ -59,8 +65,12 @@ def opened(path: Path) -> Iterator[Source]:
     """The file, decompressed if its first bytes say gzip, bzip2 or zstd."""
     try:
         with ExitStack() as stack:
-            raw = stack.enter_context(open(path, "rb", buffering=0))
-            mark = raw.read(4)
+            pipe = pipe_of(path)
+            if pipe is None:
+                raw: Any = stack.enter_context(open(path, "rb", buffering=0))
+            else:
+                raw = stack.enter_context(pipe.begin())
+            mark = _first_bytes(raw)
             raw.seek(0)
             codec = next((c for m, c in MARKS.items() if mark.startswith(m)), None)
             if codec is None:
@@ -75,6 +85,14 @@ def opened(path: Path) -> Iterator[Source]:
             f"cannot read {path}: {e.strerror or e}. Give a file that is there and whole, plain or "
             "compressed with gzip, bzip2 or zstd."
         ) from e
+
+
+def _first_bytes(raw: Any) -> bytes:
+    """Enough to tell the compression; a pipe may give one byte at a time."""
+    found = b""
+    while len(found) < 4 and (more := raw.read(4 - len(found))):
+        found += more
+    return found
 
 
 def last_line_end(data: bytearray, size: int) -> int:
@@ -129,11 +147,16 @@ def blocks(
 
 
 def in_order(
-    items: Iterator[Block], first: Callable[[Block], T], parse: Callable[[Block], T], threads: int
+    items: Iterator[Block],
+    first: Callable[[Block], T],
+    parse: Callable[[Block], T],
+    threads: int,
+    stop: Callable[[], None],
 ) -> Iterator[T]:
     """parse(block) for every block, in order. The first is done before the others are begun.
 
-    One thread reads ahead, others parse; few blocks are held at a time.
+    One thread reads ahead, others parse; few blocks are held at a time. At the end, whatever
+    brings it, `stop` is called, so that nobody waits for the thread that reads.
     """
     with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(threads) as workers:
         ahead = reader.submit(next, items, None)
@@ -155,5 +178,6 @@ def in_order(
                     return
                 yield waiting.popleft().result()
         finally:
+            stop()
             for future in waiting:
                 future.cancel()

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.blocks import Block, blocks, in_order, last_line_end, opened
-from rosenblatt.data.folders import files_of
+from rosenblatt.data.folders import files_of, size_of
 from rosenblatt.data.reading import LARGEST_INTEGER, LISTED, BadLine, Chunk, Parsed, Plan, ReadAgain
 from rosenblatt.errors import DataError
 
@@ -77,9 +77,9 @@ class CsvPass:
         for file in files_of(path):
             with opened(file) as source:
                 items = blocks(source, file, plan.chunk_bytes, last_record_end, plan.leap)
-                for part in in_order(items, self.first, self.parse, plan.threads):
+                for part in in_order(items, self.first, self.parse, plan.threads, source.stop):
                     yield replace(part, bytes_read=before + part.bytes_read)
-            before += file.stat().st_size
+            before += size_of(file)
 
     def first(self, block: Block) -> Parsed:
         """Take the names from the first record that is not empty, then parse the rest."""

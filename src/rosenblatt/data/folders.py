@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rosenblatt.data.piped import pipe_of
 from rosenblatt.errors import DataError
 
 TABLES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -42,5 +43,8 @@ def files_of(path: Path) -> list[Path]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes on disk of all files."""
+    """Bytes on disk of all files; of a pipe, those that came so far."""
+    pipe = pipe_of(path)
+    if pipe is not None:
+        return pipe.bytes_read
     return sum(file.stat().st_size for file in files_of(path))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rosenblatt.data.blocks import is_plain
 from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import KNOWN, format_of
+from rosenblatt.data.piped import pipe_of
 from rosenblatt.data.reading import (
     LISTED,
     Chunk,
@@ -169,7 +170,7 @@ class FileChunks:
     def _report(self, part: Parsed, rows: int, seconds: float) -> None:
         if self.progress is not None:
             if self._bytes_total is None:
-                self._bytes_total = size_of(self.path)
+                self._bytes_total = 0 if pipe_of(self.path) else size_of(self.path)
             total = self._bytes_total
             self.progress(Progress(part.bytes_read, total, rows, self.skipped.count, seconds))
 
@@ -288,6 +289,11 @@ def read_chunks(
             "target": target, "n_features": n_features, "columns": columns, "where": where,
         },
     }  # fmt: skip
+    if name == "parquet" and pipe_of(path):
+        raise DataError(
+            f"{path} is a pipe, and a Parquet file cannot be read from one: what is in it stands "
+            "at its end. Write it to a file first."
+        )
     if name not in given:
         raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {name!r}.")
     for other, settings in given.items():

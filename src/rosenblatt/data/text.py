@@ -139,4 +139,4 @@ class TextPass:
     def blocks(self, path: Path, plan: Plan) -> Iterator[Parsed]:
         with opened(path) as source:
             items = blocks(source, path, plan.chunk_bytes, leap=plan.leap)
-            yield from in_order(items, self.first, self.parse, plan.threads)
+            yield from in_order(items, self.first, self.parse, plan.threads, source.stop)

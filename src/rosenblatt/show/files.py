@@ -93,10 +93,11 @@ class Bar:
     ----------
     say : prints one line
     draw : whether to draw the bar: only where somebody looks
+    explain : whether to say that something is compiled, where somebody may wonder
     """
 
-    def __init__(self, say: Callable[[str], None], draw: bool) -> None:
-        self._say, self._draw = say, draw
+    def __init__(self, say: Callable[[str], None], draw: bool, explain: bool = True) -> None:
+        self._say, self._draw, self._explain = say, draw, explain
         self._bar: Any = None
         self._task: Any = None
         self._listening = ExitStack()
@@ -124,7 +125,8 @@ class Bar:
     def progress(self, now: Progress) -> None:
         if self._task is not None:
             rate = f"{now.rows:,} rows, {now.rows_per_second:,.0f} rows/s"
-            self._bar.update(self._task, completed=now.bytes_read, total=now.bytes_total, rate=rate)
+            total = now.bytes_total or None  # of a pipe it is not known
+            self._bar.update(self._task, completed=now.bytes_read, total=total, rate=rate)
 
     def say(self, message: str) -> None:
         if self._bar is not None:
@@ -133,7 +135,8 @@ class Bar:
             self._say(message)
 
     def compiling(self) -> None:
-        self.say("compiling; the first run on a machine takes a few seconds")
+        if self._explain:
+            self.say("compiling; the first run on a machine takes a few seconds")
 
 
 class _Once(event.Listener):

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -289,8 +289,9 @@ def _keeper(
 def predict_file(
     model: str | Path,
     file: str | Path,
-    out: str | Path | None = None,
+    out: str | Path | BinaryIO | None = None,
     *,
+    scores: bool = False,
     watcher: Watcher | None = None,
     **reading: Any,
 ) -> Predicted:
@@ -300,29 +301,48 @@ def predict_file(
     ----------
     model : what :func:`fit_file` wrote
     file : rows of the same features, read as the file of the model was where that is not said
-    out : where the labels go, one a line; None: nowhere
+    out : where the labels go, one a line: a name, or a file that is open; None: nowhere
+    scores : write a table instead, with a line of names and tabs between: the label and the score
+        w.x + b, which is >= 0 for the second class; of more than two classes, one score a class
     watcher : is told how it goes
     reading : settings of :func:`rosenblatt.read_chunks`
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> folder = Path(mkdtemp())
+    >>> size = (folder / "train.svm").write_text("+1 1:2 2:1\\n-1 2:1\\n+1 1:3\\n")
+    >>> done = fit_file(folder / "train.svm", folder / "model", passes=9, keep="last")
+    >>> told = predict_file(
+    ...     folder / "model", folder / "train.svm", folder / "labels.tsv", scores=True
+    ... )
+    >>> told.error, (folder / "labels.tsv").read_text().splitlines()
+    (0.0, ['label\\tscore', '1\\t3.0', '-1\\t-1.0', '1\\t6.0'])
     """
     began, held, file = time.perf_counter(), load_model(model), Path(file)
-    out = None if out is None else Path(out)
-    if out is not None:
+    out = Path(out) if isinstance(out, str) else out
+    if scores and out is None:
+        raise ParameterError("scores are written to `out`. Say where.")
+    if isinstance(out, Path):
         check_place(out, {"the data file": file, "the model": Path(model)})
     watcher = watcher or Nobody()
     source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
     watcher.begin(1)
-    if out is None:
-        counts = _labelled(held, source, None)
-    else:
-        with replacing(out) as labels:
-            counts = _labelled(held, source, labels)
-    return Predicted(file, out, *counts, source.skipped, time.perf_counter() - began)
+    with replacing(out) if isinstance(out, Path) else nullcontext(out) as labels:
+        counts = _labelled(held, source, labels, scores)
+    where = out if isinstance(out, Path) or out is None else Path("-")
+    return Predicted(file, where, *counts, source.skipped, time.perf_counter() - began)
 
 
-def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, int, int]:
+def _labelled(
+    model: LinearModel, source: FileChunks, out: BinaryIO | None, with_scores: bool
+) -> tuple[int, int, int]:
     """How many rows there are, how many have a label, how many of these were predicted wrongly."""
     rows, labelled, errors, known = 0, 0, 0, False
     texts = np.array([written(label) for label in model.classes.tolist()], dtype=object)
+    if out is not None and with_scores:
+        names = [f"score:{text}" for text in texts] if len(texts) > 2 else ["score"]
+        out.write(("\t".join(["label", *names]) + "\n").encode())
     for X, y, _ in source:
         if source.feature_names and model.feature_names not in ((), source.feature_names):
             raise DataError(
@@ -330,7 +350,8 @@ def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, in
                 f"{_first_difference(source.feature_names, model.feature_names)}. Give the same "
                 "columns in the same order."
             )
-        predicted = model.predict(X)
+        scores = model.scores(X)
+        predicted = model.decided(scores)
         rows += len(predicted)
         there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
         labelled += int(there.sum())
@@ -338,8 +359,15 @@ def _labelled(model: LinearModel, source: FileChunks, out: Any) -> tuple[int, in
         known = known or bool(np.isin(y, model.classes).any())
         if out is not None:
             lines = texts[np.searchsorted(model.classes, predicted)]
-            out.write(("\n".join(lines.tolist()) + "\n").encode())
+            told = _with_scores(lines, scores) if with_scores else lines.tolist()
+            out.write(("\n".join(told) + "\n").encode())
     return (rows, labelled, errors) if known else (rows, 0, 0)
+
+
+def _with_scores(labels: Array, scores: Array) -> list[str]:
+    """Lines of a table; every number as short as it can be read back to the bit."""
+    rows = scores.reshape(len(labels), -1).tolist()
+    return ["\t".join([label, *map(repr, row)]) for label, row in zip(labels, rows, strict=True)]
 
 
 def written(label: Any) -> str:

@@ -134,7 +134,10 @@ class LinearModel:
 
     def predict(self, X: Any) -> Array:
         """Labels. Two classes: a score >= 0 is the second class, always."""
-        scores = self.scores(X)
+        return self.decided(self.scores(X))
+
+    def decided(self, scores: Array) -> Array:
+        """The labels that :meth:`scores` mean."""
         number = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: Array = self.classes[number]
         return labels

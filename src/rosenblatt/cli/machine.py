@@ -1,0 +1,53 @@
+"""rosenblatt bench and warmup: this machine."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rosenblatt.cli.app import command
+from rosenblatt.cli.ending import explained, show
+from rosenblatt.cli.given import AsJson, busy
+
+
+@command("rosenblatt bench", "rosenblatt bench --rows 1000000 --repeats 5 --json")
+def bench(
+    rows: Annotated[int, typer.Option(help="Rows of each generated set.", min=1000)] = 100_000,
+    passes: Annotated[int, typer.Option(help="Passes over them.", min=1)] = 5,
+    repeats: Annotated[int, typer.Option(help="Best of so many.", min=1)] = 3,
+    seed: Annotated[int, typer.Option(help="Of the generated sets.", min=0)] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """How fast is training here? Ours beside scikit-learn's, on generated rows.
+
+    Both do the same: the perceptron's rule, rows in order, so many passes. Where Vowpal Wabbit is
+    installed, it and `fit` learn from the same file of VW text, once.
+    """
+    with explained(), busy("measuring"):
+        from rosenblatt.comparison.bench import as_table, measured
+
+        found = measured(rows=rows, passes=passes, repeats=repeats, seed=seed)
+        text = json.dumps([one.facts() for one in found]) if as_json else as_table(found)
+    show(text)
+
+
+@command("rosenblatt warmup", "NUMBA_CACHE_DIR=/var/cache/numba rosenblatt warmup --json")
+def warmup(as_json: AsJson = False) -> None:
+    """Compile ahead: `fit` and `predict` on files, Perceptron on arrays. A minute, once a machine.
+
+    Penalties, batch mode and Kesler's rule are compiled when first used.
+
+    Compiled loops are kept on disk (in NUMBA_CACHE_DIR if that is set).
+    """
+    with explained():
+        from rosenblatt.warmup import warmup
+
+        said: list[str] = []
+        warmup(said.append if as_json else typer.echo)
+        if as_json:
+            pairs = (line.rpartition(": ") for line in said)
+            typer.echo(
+                json.dumps({what: float(took.removesuffix(" s")) for what, _, took in pairs})
+            )

@@ -322,7 +322,7 @@ def predict_file(
     began, held, file = time.perf_counter(), load_model(model), Path(file)
     out = Path(out) if isinstance(out, str) else out
     if scores and out is None:
-        raise ParameterError("scores are written to `out`. Say where.")
+        raise ParameterError("scores are written to `out` (--out). Say where.")
     if isinstance(out, Path):
         check_place(out, {"the data file": file, "the model": Path(model)})
     watcher = watcher or Nobody()

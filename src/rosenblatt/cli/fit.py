@@ -38,7 +38,10 @@ RAW, SAVED = "Columns of CSV and Parquet", "Checkpoints"  # headings of the help
 )
 def fit(
     file: Annotated[
-        Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="Where the model goes, e.g. model.safetensors; or -.")],
     passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,

@@ -32,8 +32,10 @@ from rosenblatt.cli.pipes import DASH, check_dashes, rows_from, whole_file
     "cat new.svm | rosenblatt predict m - --format libsvm --out - | sort | uniq -c",
 )
 def predict(
-    model: Annotated[Path, typer.Argument(help="What `rosenblatt fit` wrote; or -.")],
-    file: Annotated[Path, typer.Argument(help="Rows of the same features; or -.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="What `rosenblatt fit` wrote; or -.")
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows of the same features; or -.")],
     out: Annotated[
         Path | None, typer.Option(help="Write the labels here, one a line; or -.")
     ] = None,
@@ -73,7 +75,10 @@ def predict(
     "rosenblatt explain model.safetensors --top 20 --json",
 )
 def explain(
-    model: Annotated[Path, typer.Argument(help="What `rosenblatt fit` or save_model wrote; or -.")],
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="What `rosenblatt fit` or save_model wrote; or -."),
+    ],
     top: Annotated[int, typer.Option(help="How many of the largest weights.", min=0)] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -86,6 +91,6 @@ def explain(
         from rosenblatt.show.explained import explained as told
 
         found = read_model(held)
-        facts = found.facts(top)
+        facts = {**found.facts(top), "file": str(model)}
         weights = str(found.model.explain_model(top))
     show(json.dumps(facts) if as_json else told(facts, weights))

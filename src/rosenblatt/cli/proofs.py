@@ -25,7 +25,9 @@ MOST_CLASSES = 30
     "cut -d, -f1,2,5 iris.csv | rosenblatt separable - --target -1 --json",
 )
 def separable(
-    file: Annotated[Path, typer.Argument(help="CSV file of numbers and labels; or -.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV file of numbers and labels; or -.")
+    ],
     target: Target,
     offset: Offset = True,
     certificate: Annotated[
@@ -84,9 +86,10 @@ def separable(
 )
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(help="What `separable --certificate` wrote; or -.")
+        Path,
+        typer.Argument(metavar="CERTIFICATE", help="What `separable --certificate` wrote; or -."),
     ],
-    file: Annotated[Path, typer.Argument(help="The CSV file it speaks of; or -.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV file it speaks of; or -.")],
     target: Target,
     header: Header = None,
     as_json: AsJson = False,

@@ -43,7 +43,10 @@ Then README.md for the three jobs, docs/conventions.md for what the lectures do.
 )
 def compare(
     file: Annotated[
-        Path, typer.Argument(help="Rows and labels: LIBSVM, VW text, CSV, Parquet; or -.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; or -."
+        ),
     ],
     target: Column = None,
     rule: Annotated[
@@ -98,7 +101,8 @@ def compare(
 )
 def lectures(
     name: Annotated[
-        str | None, typer.Argument(help="Which lecture, or `all`. Left out: a list of them.")
+        str | None,
+        typer.Argument(metavar="NAME", help="Which lecture, or `all`. Left out: a list of them."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write NAME.html and its figures into this folder.")

@@ -38,8 +38,8 @@ def format_of(path: Path) -> str:
     found = format_of_bytes(bytes(head[:size]))
     if found is None:
         raise DataError(
-            f"cannot tell the format of {path} from its name or its first bytes. Pass "
-            f"format={' or '.join(map(repr, KNOWN))}."
+            f"cannot tell the format of {path} from its name or its first bytes. Say it: "
+            f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
         )
     return found
 

@@ -30,7 +30,7 @@ class Pipe:
     bytes_read : how many came so far
     """
 
-    def __init__(self, path: Path, stream: Any, most: int = KEPT) -> None:
+    def __init__(self, path: Path, stream: Any, most: int) -> None:
         self.path, self._stream, self._most = path, stream, most
         self._kept: bytearray | None = bytearray()
         self.bytes_read = 0
@@ -124,7 +124,7 @@ _pipes: dict[Path, Pipe] = {}
 @contextmanager
 def piped(path: Path, stream: Any) -> Iterator[Pipe]:
     """Within `with`, readers that are given `path` read the stream."""
-    pipe = _pipes[path] = Pipe(path, stream)
+    pipe = _pipes[path] = Pipe(path, stream, KEPT)
     try:
         yield pipe
     finally:

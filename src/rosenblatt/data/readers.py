@@ -378,7 +378,9 @@ def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
             raise ParameterError(f"hash must be 'strings' or 'all', got {wanted.hash!r}.")
         return wanted
     if "target" not in given:
-        raise ParameterError(f"target is missing. Say which column of {path} holds the labels.")
+        raise ParameterError(
+            f"target is missing: say which column of {path} holds the labels (--target)."
+        )
     given["target"] = str(given["target"])
     if "columns" in given:
         return _raw(name, given, path)

@@ -317,7 +317,7 @@ def predict_file(
     ...     folder / "model", folder / "train.svm", folder / "labels.tsv", scores=True
     ... )
     >>> told.error, (folder / "labels.tsv").read_text().splitlines()
-    (0.0, ['label\\tscore', '1\\t3.0', '-1\\t-1.0', '1\\t6.0'])
+    (0.0, ['label\\tscore', '1\\t2.0', '-1\\t-2.0', '1\\t5.0'])
     """
     began, held, file = time.perf_counter(), load_model(model), Path(file)
     out = Path(out) if isinstance(out, str) else out

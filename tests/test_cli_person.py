@@ -1,5 +1,6 @@
 """The command line as a person drives it: at a terminal, in pipes, with Ctrl-C."""
 
+import json
 import os
 import re
 import select
@@ -47,11 +48,11 @@ def model(rows):
 class Terminal:
     """A program whose input, output and errors are a terminal."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, stdout=None):
         self.master, slave = os.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-c", AT_TERMINAL, *map(str, args)],
-            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            stdin=slave, stdout=stdout or slave, stderr=slave, start_new_session=True,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
         )  # fmt: skip
         os.close(slave)
@@ -96,6 +97,19 @@ def test_a_bar_on_a_terminal_and_ctrl_c_ends_it(rows, tmp_path):
     assert "Traceback" not in shown
     assert "Aborted" not in shown
     assert os.listdir(tmp_path) == []
+
+
+def test_a_terminal_sees_that_work_goes_on_and_the_result_goes_elsewhere(tmp_path):
+    rows, out = tmp_path / "rows.csv", tmp_path / "out.json"
+    rows.write_text("0,a\n1,a\n3,b\n5,b\n7,c\n9,c\n")
+    with open(out, "wb") as file:
+        args = ("separable", rows, "--target", -1, "--json")
+        with Terminal(*args, stdout=file) as terminal:
+            shown = terminal.until(None)
+            assert terminal.process.wait() == 1
+    assert "deciding ..." in shown
+    assert "pairs" not in shown
+    assert json.loads(out.read_text())["pairs"][0] == ["a", "b", "separable"]
 
 
 def test_a_model_goes_through_a_pipe_and_labels_come_out(rows, tmp_path):

@@ -30,6 +30,12 @@ EPILOG = """A file may be -, which is standard input, or standard output after -
 class Commands(TyperGroup):
     """All commands. Their help is shown at once, and Ctrl-C has one meaning from the start."""
 
+    def main(self, *args: Any, **settings: Any) -> Any:
+        # Importing and compiling make millions of objects that stay; looking through them again
+        # and again for garbage takes a fifth of the time.
+        gc.set_threshold(200_000, 20, 20)
+        return super().main(*args, **settings)
+
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(self.commands, key=ORDER.index)
 
@@ -80,6 +86,3 @@ def main(
     ] = False,
 ) -> None:
     """Perceptrons that prove what they learned."""
-    # Importing and compiling make millions of objects that stay; looking through them again and
-    # again for garbage takes a fifth of the time.
-    gc.set_threshold(200_000, 20, 20)

@@ -68,6 +68,12 @@ def busy(what: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
 
-    with Console(stderr=True).status(f"{what} ..."):
+    # standard output is left alone: it may go elsewhere
+    with Live(
+        Spinner("dots", f"{what} ..."), console=Console(stderr=True), transient=True,
+        refresh_per_second=5, redirect_stdout=False, redirect_stderr=False,
+    ):  # fmt: skip
         yield

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
 
 from rosenblatt.cli.app import command
-from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import AsJson, busy
+from rosenblatt.cli.ending import explained, say, show
+from rosenblatt.cli.given import AsJson
 
 
 @command("rosenblatt bench", "rosenblatt bench --rows 1000000 --repeats 5 --json")
@@ -25,7 +26,9 @@ def bench(
     Both do the same: the perceptron's rule, rows in order, so many passes. Where Vowpal Wabbit is
     installed, it and `fit` learn from the same file of VW text, once.
     """
-    with explained(), busy("measuring"):
+    with explained():
+        if sys.stderr.isatty():  # nothing that turns: it would be measured, too
+            say("measuring; the first run on a machine takes a minute, later ones some seconds")
         from rosenblatt.comparison.bench import as_table, measured
 
         found = measured(rows=rows, passes=passes, repeats=repeats, seed=seed)

@@ -172,4 +172,5 @@ def _rich_bar() -> Any:
         TextColumn("left"),
         console=Console(stderr=True),
         refresh_per_second=5,
+        redirect_stdout=False,  # it may go elsewhere
     )

@@ -5,7 +5,10 @@ quasi-separable or overlapping; `verify`: not verified), 2 wrong use or any erro
 explains, 130 ended by Ctrl-C, 141 nobody reads our output any more, 143 ended by SIGTERM.
 """
 
-from rosenblatt.cli import fit, machine, models, proofs, studies
-from rosenblatt.cli.app import app
+try:
+    from rosenblatt.cli import fit, machine, models, proofs, studies
+    from rosenblatt.cli.app import app
+except KeyboardInterrupt:  # Ctrl-C before there is anybody to catch it
+    raise SystemExit(130) from None
 
 __all__ = ["app", "fit", "machine", "models", "proofs", "studies"]

@@ -62,6 +62,7 @@ _PUBLIC = {
     "compare": "rosenblatt.comparison.compare",
     "compare_file": "rosenblatt.comparison.compare",
     "fit_file": "rosenblatt.from_file",
+    "fit_stream": "rosenblatt.from_stream",
     "load_model": "rosenblatt.model_file",
     "predict_file": "rosenblatt.from_file",
     "read": "rosenblatt.data.readers",
@@ -138,6 +139,7 @@ __all__ = [
     "export_onnx",
     "film",
     "fit_file",
+    "fit_stream",
     "infinite_coefficients",
     "learn_columns",
     "load_model",
@@ -167,6 +169,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators import Perceptron
     from rosenblatt.export import export_onnx
     from rosenblatt.from_file import fit_file, predict_file
+    from rosenblatt.from_stream import fit_stream
     from rosenblatt.kernel_perceptron import KernelPerceptron
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,9 @@ from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.data.reading import NotNumbers, Skipped
+from rosenblatt.data.shuffle import Shuffle
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.keeper import Keeper
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.streaming import Nobody, Streamed, Watcher, train_file
@@ -120,6 +120,8 @@ def fit_file(
     hash_bits: int | None = None,
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] | None = None,
+    shuffle_seed: int | None = None,
+    shuffle_window: int | None = None,
     checkpoint: str | Path | None = None,
     every: str | float | None = None,
     resume: bool = False,
@@ -148,6 +150,9 @@ def fit_file(
         next five is given, or `where` for CSV.
     scaling, max_categories, hash_bits, kinds : as for :func:`rosenblatt.learn_columns`
     missing : marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`
+    shuffle_seed : draws the order of visits, in every pass another (docs/out_of_core.md). The
+        rows are all cached first, as for more than one pass. The same seed gives the same weights.
+    shuffle_window : with a seed, mix so many chunks at a time, in the order of the file
     checkpoint : folder in which the run is saved every now and then (docs/checkpoints.md). Ctrl-C
         and SIGTERM then save and raise :class:`rosenblatt.learn.stopping.Interrupted`.
     every : how often: "30s" (if left out), "5m", "1000000rows"; a number is seconds
@@ -165,20 +170,10 @@ def fit_file(
     ([[2, 1, 0]], array([[ 2., -1.]]))
     """
     began, file, out = time.perf_counter(), Path(file), Path(out)
-    if passes < 1:
-        raise ParameterError(f"passes must be at least 1, got {passes}.")
-    if keep not in ("average", "last"):
-        raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
-    if not 0 < eta0 < np.inf:
-        raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
+    options, training = training_asked(passes, keep, rule, eta0, fit_intercept)
+    shuffle = Shuffle.asked(shuffle_seed, shuffle_window)
     check_place(out, {"the data file": file})
     watcher = watcher or Nobody()
-    rule = resolve(rule)
-    if eta0 != 1 and not rule.has_rate:
-        raise ParameterError(
-            f"rule={rule.name!r} finds the size of its steps itself, got eta0={eta0!r}. Leave eta0 "
-            "out."
-        )
     asked: dict[str, Any] = {
         "scaling": scaling, "max_categories": max_categories, "hash_bits": hash_bits,
         "kinds": None if not kinds else dict(kinds),
@@ -186,39 +181,74 @@ def fit_file(
     wishes = Wishes(**{k: v for k, v in asked.items() if v is not None})
     if missing:
         reading["missing"] = tuple(missing)
-    options = {
-        "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
-        "fit_intercept": fit_intercept,
-    }  # fmt: skip
+    if shuffle is not None:
+        options |= {"shuffle_seed": shuffle_seed, "shuffle_window": shuffle_window}
+        asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
     with _keeper(checkpoint, every, resume, {**options, **asked}, file, watcher) as keeper:
-        training, source = _trained(
+        run, source = _trained(
             file,
             _decided(columns, wishes, reading, file),
             reading,
             wishes,
             keeper,
-            passes=passes,
-            keep=cast(Keep, keep),
-            update=Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept),
             scratch=out.parent,
+            shuffle=shuffle,
             watcher=watcher,
+            **training,
         )
-        learned: Columns | None = getattr(source.format, "columns", None)
-        model = LinearModel(
-            training.coef,
-            training.intercept,
-            training.classes,
-            source.feature_names,
-            options,
-            _settings(source),
-            training=_summary(training),
-            columns=None if learned is None else learned.to_json(),
-        )
+        model = model_of(run, source.feature_names, options, source)
         save_model(model, out)
         if keeper is not None:
             keeper.finish()
     seconds = time.perf_counter() - began
-    return Fitted(model, out, file, size_of(file), training, source.skipped, seconds, learned)
+    learned: Columns | None = getattr(source.format, "columns", None)
+    return Fitted(model, out, file, size_of(file), run, source.skipped, seconds, learned)
+
+
+def training_asked(
+    passes: int, keep: str, rule: str | Rule, eta0: float, fit_intercept: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was asked for, as a model file has it, and as `train_stream` takes it."""
+    if passes < 1:
+        raise ParameterError(f"passes must be at least 1, got {passes}.")
+    if keep not in ("average", "last"):
+        raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
+    if not 0 < eta0 < np.inf:
+        raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
+    rule = resolve(rule)
+    if eta0 != 1 and not rule.has_rate:
+        raise ParameterError(
+            f"rule={rule.name!r} finds the size of its steps itself, got eta0={eta0!r}. Leave eta0 "
+            "out."
+        )
+    options = {
+        "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
+        "fit_intercept": fit_intercept,
+    }  # fmt: skip
+    update = Update(rule=rule, eta0=eta0, fit_intercept=fit_intercept)
+    return options, {"passes": passes, "keep": keep, "update": update}
+
+
+def model_of(
+    run: Streamed,
+    feature_names: tuple[str, ...],
+    options: Mapping[str, Any],
+    source: FileChunks | None = None,
+    columns: Columns | None = None,
+) -> LinearModel:
+    """The model that training gave; with how its file was read, or its columns, if it had any."""
+    if source is not None:
+        columns = getattr(source.format, "columns", None)
+    return LinearModel(
+        run.coef,
+        run.intercept,
+        run.classes,
+        feature_names,
+        options,
+        {} if source is None else _settings(source),
+        training=_summary(run),
+        columns=None if columns is None else columns.to_json(),
+    )
 
 
 def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Path) -> str:

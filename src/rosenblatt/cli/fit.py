@@ -84,6 +84,13 @@ def fit(
         int | None,
         typer.Option(help="Most features of one column of texts (1000).", rich_help_panel=RAW),
     ] = None,
+    shuffle: Annotated[
+        int | None, typer.Option(help="Visit rows in an order drawn by this seed.", metavar="SEED")
+    ] = None,
+    shuffle_window: Annotated[
+        int | None,
+        typer.Option(help="With --shuffle: mix so many chunks at a time, in the file's order."),
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -108,8 +115,8 @@ def fit(
 ) -> None:
     """Train a perceptron on FILE, chunk by chunk, and write the model.
 
-    Rows are visited in order; the file is never held in memory. With more than one pass, parsed
-    rows are cached beside the model meanwhile.
+    Rows are visited in order, or shuffled; the file is never held in memory. With more than one
+    pass, or shuffled, parsed rows are cached beside the model meanwhile.
 
     Columns of text, dates or missing values are made numbers as a pass before finds fit; what was
     done to each is part of the model and is shown.
@@ -133,7 +140,8 @@ def fit(
             watcher=watcher, target=target, header=header, format=format, bits=bits,
             on_error=on_error(skip), checkpoint=checkpoint, every=every, resume=resume,
             columns=columns, kinds=kinds(column), missing=missing, scaling=scaling,
-            max_categories=max_categories, where=where,
+            max_categories=max_categories, where=where, shuffle_seed=shuffle,
+            shuffle_window=shuffle_window,
         )  # fmt: skip
         facts = {**done.facts(), "model": str(out)}
     text = json.dumps(facts) if as_json else fitted(facts, done.training, done.columns)

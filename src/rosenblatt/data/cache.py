@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -44,7 +44,7 @@ class _Block(NamedTuple):
 
 
 class ChunkCache:
-    """Chunks go in one by one, and come out in the same order as often as wanted.
+    """Chunks go in one by one, and come out as often as wanted, in the same order or another.
 
     One that comes from the file lies in memory that a later one takes: use it before going on.
 
@@ -59,6 +59,7 @@ class ChunkCache:
         self._file: Any = None
         self._held: list[Chunk] = []
         self._blocks: list[_Block] = []
+        self._starts: list[int] = []  # of blocks in the file
         self._room: dict[tuple[int, int, Any], Array] = {}
         self.memory_bytes = 0
         self.file_bytes = 0
@@ -84,6 +85,7 @@ class ChunkCache:
             return False
         if self._file is None:  # open as long as the cache lives
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115  # as said
+        self._starts.append(self.file_bytes)
         places = tuple(map(self._put, columns))
         self._blocks.append(_Block(chunk.X.shape, _is_sparse(chunk.X), places))
         return len(self._blocks) == 1
@@ -106,6 +108,24 @@ class ChunkCache:
                     seen += 1
                     self._report(seen, rows, time.perf_counter() - began)
 
+    def __len__(self) -> int:
+        return len(self._held) + len(self._blocks)
+
+    def taken(self, order: Iterable[int]) -> Iterator[Chunk]:
+        """These chunks, in this order, each in memory of its own."""
+        began, rows = time.perf_counter(), 0
+        for seen, k in enumerate(order, start=1):
+            at = k - len(self._held)
+            if at < 0:
+                chunk = self._held[k]
+            else:
+                self._file.seek(self._starts[at])
+                self._room = {}
+                chunk = self._read(self._blocks[at], 0)
+            yield chunk
+            rows += len(chunk.y)
+            self._report(seen, rows, time.perf_counter() - began)
+
     def _from_file(self) -> Generator[Chunk, None, None]:
         """Those that are in the file, one read ahead while the others are used."""
         if not self._blocks:
@@ -121,7 +141,7 @@ class ChunkCache:
 
     def _report(self, seen: int, rows: int, seconds: float) -> None:
         if self.progress is not None:
-            done = self.nbytes * seen // (len(self._held) + len(self._blocks))
+            done = self.nbytes * seen // len(self)
             self.progress(Progress(done, self.nbytes, rows, 0, seconds))
 
     def _read(self, block: _Block, side: int) -> Chunk:

@@ -36,9 +36,11 @@ class Planes:
     n : how many; one parts class 1 from class 0, several each their class from the rest
     update : the rule, one row at a time
     keep : "last" or "average"
+    same_order : whether every pass visits the rows in the same order. If not, weights that come
+        back prove nothing: they may go elsewhere from there.
     """
 
-    def __init__(self, n: int, update: Update, keep: Keep) -> None:
+    def __init__(self, n: int, update: Update, keep: Keep, same_order: bool = True) -> None:
         whole = isinstance(update.rule, SecondOrder) and update.rule.covariance == "full"
         falls = update.penalty is not None or update.rate is not None
         if update.mode != "online" or falls or update.weighting != "scale":
@@ -55,6 +57,7 @@ class Planes:
         if keep not in ("average", "last"):
             raise NotSupportedError(f"keep must be 'average' or 'last' for rows, got {keep!r}.")
         self.keep, self.update = keep, update
+        self._cycles = update.moves_by_rows and same_order
         self.rule = stream_rule(update)
         self._variance = 1.0 / float(getattr(update.rule, "a", 1.0))  # of a new feature
         self.width = 0
@@ -132,7 +135,7 @@ class Planes:
         for k, reason in enumerate(self.reasons):
             if reason is None and arrays.updates[k] == 0:
                 self.reasons[k] = StopReason.SEPARATED
-            elif reason is None and self.update.moves_by_rows and self._came_back(k):
+            elif reason is None and self._cycles and self._came_back(k):
                 self.reasons[k] = StopReason.CYCLE
             arrays.settled[k] = self.reasons[k] is not None
         if self._length == self._power and not self.settled:

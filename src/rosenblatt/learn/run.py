@@ -78,7 +78,7 @@ class NewLabels(Exception):
 class Run:
     """The hyperplanes, the classes they part, and what one pass is."""
 
-    def __init__(self, classes: Array, update: Update, keep: Keep) -> None:
+    def __init__(self, classes: Array, update: Update, keep: Keep, same_order: bool = True) -> None:
         if len(classes) < 2:
             raise LabelError(
                 "The number of classes has to be greater than one; got 1 class "
@@ -90,7 +90,8 @@ class Run:
                 "it a measurement rather than a label?"
             )
         self.classes = classes
-        self.planes = Planes(1 if len(classes) == 2 else len(classes), update, keep)
+        n = 1 if len(classes) == 2 else len(classes)
+        self.planes = Planes(n, update, keep, same_order)
         self.rows = 0  # visited in this pass, or in the one before
         self.within = False  # a pass
         self.weighed = False  # any of the rows

@@ -21,7 +21,8 @@ from rosenblatt.data.cache import ChunkCache
 from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
 from rosenblatt.data.readers import FileChunks
 from rosenblatt.data.reading import Chunk, Mark, Progress, ReadAgain, without_first
-from rosenblatt.errors import DataError
+from rosenblatt.data.shuffle import Shuffle
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.keeper import Keeper
 from rosenblatt.learn.run import NewLabels, Run, Streamed
@@ -64,6 +65,8 @@ def train_stream(
     scratch: Path | None = None,
     watcher: Watcher | None = None,
     keeper: Keeper | None = None,
+    shuffle: Shuffle | None = None,
+    classes: Array | None = None,
 ) -> Streamed:
     """Train on chunks: what `Perceptron(shuffle=False, max_iter=passes, tol=None)` gives.
 
@@ -77,9 +80,12 @@ def train_stream(
         ones read that. None: every pass iterates `source`.
     watcher : is told how it goes
     keeper : saves where the run stands, and knows where it stood; for chunks of a file (`Plain`)
+    shuffle : the order of visits (data/shuffle.py). Unless it takes chunks as they arrive, they
+        are all read into the cache first, which needs `scratch`.
+    classes : all labels, sorted, if they are known before; another one is then an error
 
-    The classes are those of the first chunk. If a later one has others, all labels are looked at
-    and training starts again.
+    The classes are otherwise those of the first chunk. If a later one has others, all labels are
+    looked at and training starts again.
 
     Examples
     --------
@@ -91,23 +97,30 @@ def train_stream(
     """
     watcher = watcher or Nobody()
     update = update or Update()
+    by_block = shuffle is not None and not shuffle.arriving
+    if by_block and scratch is None:
+        raise ParameterError("blocks in an order that is drawn need scratch, a folder for a cache.")
 
     def trained(classes: Array, begun: Iterable[Chunk] | None, waited: float = 0.0) -> Streamed:
-        run = Run(classes, update, keep)
+        run = Run(classes, update, keep, same_order=shuffle is None)
         run.waited = waited
         if keeper is not None and keeper.saved is not None:
             keeper.restore(run)
-        left = passes - len(run.seconds)
-        if left <= 1 or scratch is None:
-            return _passes(run, begun, source, passes, None, watcher, keeper)
+        least = 0 if by_block else 1
+        if passes - len(run.seconds) <= least or scratch is None:
+            return _passes(run, begun, source, passes, None, watcher, keeper, shuffle)
         with ChunkCache(scratch, watcher.progress) as cache:
-            return _passes(run, begun, source, passes, cache, watcher, keeper)
+            return _passes(run, begun, source, passes, cache, watcher, keeper, shuffle)
 
     try:
         if keeper is not None and keeper.saved is not None:
             return trained(keeper.saved.classes, None)
+        if classes is not None:
+            return trained(classes, None)
         return trained(*_begun(source, watcher))
-    except NewLabels:
+    except NewLabels as e:
+        if classes is not None:
+            raise LabelError(str(e.__cause__)) from e
         watcher.say("a label comes late in the file: looking at all labels, then starting again")
         if keeper is not None:
             keeper.begin_again()
@@ -158,50 +171,79 @@ def _passes(
     cache: ChunkCache | None,
     watcher: Watcher,
     keeper: Keeper | None,
+    shuffle: Shuffle | None = None,
 ) -> Streamed:
     """All passes that are left: one over the source, the others over the cache if there is one.
 
     begun : the source from its start, of which some may be in memory; None: go on where `run` is
     """
     marks: list[Mark] = []  # after each chunk of the cache
-
-    def first() -> Iterator[Chunk]:
-        """From where the run stands; what comes before is put in the cache but not visited."""
-        known = run.rows if run.within else 0
-        if known and cache is None:
-            yield from read(source.after(run.mark))
-            return
-        for chunk in read(source if begun is None else begun):
-            if cache is not None:
-                marks.append(run.mark)
-                if cache.add(chunk):
-                    watcher.say(_cached(cache))
-            n = len(chunk.y)
-            if known < n:
-                yield without_first(chunk, known) if known else chunk
-            known = max(0, known - n)
+    full = False
 
     def read(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:
             run.mark = getattr(source, "mark", run.mark)
             yield run.encoded(chunk)
 
+    def stored(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """The same, put in the cache if there is one."""
+        nonlocal full
+        for chunk in chunks:
+            if cache is not None:
+                marks.append(run.mark)
+                if cache.add(chunk):
+                    watcher.say(_cached(cache))
+            yield chunk
+        full = cache is not None
+
     def cached() -> Iterator[Chunk]:
         for chunk, run.mark in zip(cache or (), marks, strict=True):
             yield chunk
 
-    def left() -> bool:
-        return run.within or (len(run.seconds) < passes and not run.planes.settled)
+    def in_order() -> Iterator[Chunk]:
+        known = run.rows if run.within else 0
+        if known and cache is None:
+            return read(source.after(run.mark))
+        if full:
+            return cached()
+        return unvisited(stored(read(from_start())), known)
 
-    if left():
+    def from_start() -> Iterable[Chunk]:
+        nonlocal begun
+        chunks, begun = begun, None
+        return source if chunks is None else chunks
+
+    def shuffled(shuffle: Shuffle) -> Iterator[Chunk]:
+        number, known = len(run.seconds) + 1, run.rows if run.within else 0
+        if not full and not (shuffle.arriving or cache is None):
+            for _ in stored(read(from_start())):
+                pass
+        if full and cache is not None:
+            n = len(cache)
+            order = range(n) if shuffle.arriving else shuffle.order(number, 0, n).tolist()
+            blocks = cache.taken(order)
+        else:
+            blocks = stored(read(from_start()))
+        return unvisited(shuffle.windows(blocks, number), known)
+
+    while run.within or (len(run.seconds) < passes and not run.planes.settled):
         watcher.begin(len(run.seconds) + 1)
-        run.one_pass(first(), keeper)
-    while left():
-        watcher.begin(len(run.seconds) + 1)
-        run.one_pass(read(source) if cache is None else cached(), keeper)
+        began = time.perf_counter()
+        chunks = in_order() if shuffle is None else shuffled(shuffle)
+        run.waited += time.perf_counter() - began  # filling the cache
+        run.one_pass(chunks, keeper)
     if keeper is not None:
         keeper.ended(run)
     return run.streamed(cache)
+
+
+def unvisited(chunks: Iterable[Chunk], known: int) -> Iterator[Chunk]:
+    """The rows after the first `known`."""
+    for chunk in chunks:
+        n = len(chunk.y)
+        if known < n:
+            yield without_first(chunk, known) if known else chunk
+        known = max(0, known - n)
 
 
 def _cached(cache: ChunkCache) -> str:

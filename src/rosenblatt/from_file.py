@@ -16,7 +16,7 @@ import numpy.typing as npt
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Wishes
 from rosenblatt.data.columns.looking import looked_at, needs_columns
-from rosenblatt.data.folders import size_of
+from rosenblatt.data.datasets import files_on_disk, is_dataset, name_of
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.readers import FileChunks, read_chunks
 from rosenblatt.data.reading import NotNumbers, Skipped
@@ -106,7 +106,7 @@ class Predicted:
 
 
 def fit_file(
-    file: str | Path,
+    file: Any,
     out: str | Path,
     *,
     passes: int = 1,
@@ -136,7 +136,8 @@ def fit_file(
 
     Parameters
     ----------
-    file : the rows and labels: LIBSVM, VW text, CSV or Parquet; or a folder of CSV or Parquet files
+    file : the rows and labels: LIBSVM, VW text, CSV or Parquet; or a folder of CSV or Parquet
+        files; or a dataset of pyarrow
     out : where the model goes; with more than one pass, a cache lies in the same folder meanwhile
     passes : most passes over the file; fewer if one moves nothing, or the weights come back
     keep : "average" (the mean of the weights after every visit) or "last"
@@ -169,10 +170,12 @@ def fit_file(
     >>> done.training.mistakes.tolist(), load_model(folder / "model.safetensors").coef
     ([[2, 1, 0]], array([[ 2., -1.]]))
     """
-    began, file, out = time.perf_counter(), Path(file), Path(out)
+    began, out = time.perf_counter(), Path(out)
+    file, place = _opened(file, reading), name_of(file)
     options, training = training_asked(passes, keep, rule, eta0, fit_intercept)
     shuffle = Shuffle.asked(shuffle_seed, shuffle_window)
-    check_place(out, {"the data file": file})
+    for path in files_on_disk(file) if is_dataset(file) else [file]:
+        check_place(out, {"the data file": path})
     watcher = watcher or Nobody()
     asked: dict[str, Any] = {
         "scaling": scaling, "max_categories": max_categories, "hash_bits": hash_bits,
@@ -202,7 +205,7 @@ def fit_file(
             keeper.finish()
     seconds = time.perf_counter() - began
     learned: Columns | None = getattr(source.format, "columns", None)
-    return Fitted(model, out, file, size_of(file), run, source.skipped, seconds, learned)
+    return Fitted(model, out, place, source.size, run, source.skipped, seconds, learned)
 
 
 def training_asked(
@@ -251,7 +254,15 @@ def model_of(
     )
 
 
-def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Path) -> str:
+def _opened(file: Any, reading: dict[str, Any]) -> Any:
+    """A path, or a dataset of pyarrow, which is read as if it were Parquet."""
+    if not is_dataset(file):
+        return Path(file)
+    reading["format"] = reading.get("format") or "parquet"
+    return file
+
+
+def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Any) -> str:
     """plain, raw, or auto: to be seen."""
     if columns not in ("auto", "raw", "plain"):
         raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
@@ -266,7 +277,7 @@ def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Pat
 
 
 def _trained(
-    file: Path,
+    file: Any,
     columns: str,
     reading: dict[str, Any],
     wishes: Wishes,
@@ -304,9 +315,14 @@ def _keeper(
     every: str | float | None,
     resume: bool,
     options: dict[str, Any],
-    file: Path,
+    file: Any,
     watcher: Watcher,
 ) -> AbstractContextManager[Keeper | None]:
+    if checkpoint is not None and is_dataset(file):
+        raise ParameterError(
+            "a checkpoint must know its files again, which a dataset of pyarrow does not allow. "
+            "Give the folder of its files, with where if need be, or leave checkpoint out."
+        )
     if checkpoint is not None:
         every = "30s" if every is None else every
         return Keeper(Path(checkpoint), every, resume, options, file, watcher.say)
@@ -318,7 +334,7 @@ def _keeper(
 
 def predict_file(
     model: str | Path,
-    file: str | Path,
+    file: Any,
     out: str | Path | BinaryIO | None = None,
     *,
     scores: bool = False,
@@ -330,7 +346,8 @@ def predict_file(
     Parameters
     ----------
     model : what :func:`fit_file` wrote
-    file : rows of the same features, read as the file of the model was where that is not said
+    file : rows of the same features (a path or a dataset of pyarrow), read as the file of the model
+        was where that is not said
     out : where the labels go, one a line: a name, or a file that is open; None: nowhere
     scores : write a table instead, with a line of names and tabs between: the label and the score
         w.x + b, which is >= 0 for the second class; of more than two classes, one score a class
@@ -349,19 +366,22 @@ def predict_file(
     >>> told.error, (folder / "labels.tsv").read_text().splitlines()
     (0.0, ['label\\tscore', '1\\t2.0', '-1\\t-2.0', '1\\t5.0'])
     """
-    began, held, file = time.perf_counter(), load_model(model), Path(file)
+    began, held = time.perf_counter(), load_model(model)
+    file, place = _opened(file, reading), name_of(file)
     out = Path(out) if isinstance(out, str) else out
     if scores and out is None:
         raise ParameterError("scores are written to `out` (--out). Say where.")
     if isinstance(out, Path):
-        check_place(out, {"the data file": file, "the model": Path(model)})
+        for path in files_on_disk(file) if is_dataset(file) else [file]:
+            check_place(out, {"the data file": path})
+        check_place(out, {"the model": Path(model)})
     watcher = watcher or Nobody()
-    source = read_chunks(file, progress=watcher.progress, **_same_reading(held, file, reading))
+    source = read_chunks(file, progress=watcher.progress, **_same_reading(held, place, reading))
     watcher.begin(1)
     with replacing(out) if isinstance(out, Path) else nullcontext(out) as labels:
         counts = _labelled(held, source, labels, scores)
     where = out if isinstance(out, Path) or out is None else Path("-")
-    return Predicted(file, where, *counts, source.skipped, time.perf_counter() - began)
+    return Predicted(place, where, *counts, source.skipped, time.perf_counter() - began)
 
 
 def _labelled(
@@ -429,12 +449,14 @@ def _summary(run: Streamed) -> dict[str, Any]:
 def _settings(source: FileChunks) -> dict[str, Any]:
     """How the file was read, with what had to be found out."""
     name = type(source.format).__name__.lower().removesuffix("text").removeprefix("raw")
+    name = name.replace("arrowdataset", "parquet")
     format: Any = source.format
     held = {f.name: getattr(format, f.name) for f in fields(format)}
     held = {
         k: v for k, v in held.items() if v is not None and k not in ("columns", "kinds", "where")
     }
-    held.pop("dropped", None)
+    for key in ("dropped", "dataset"):
+        held.pop(key, None)
     if "missing" in held:
         held["missing"] = list(held["missing"])
     held.pop("n_features", None)

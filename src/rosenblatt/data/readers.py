@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.blocks import is_plain
+from rosenblatt.data.datasets import check_where, is_dataset, name_of
 from rosenblatt.data.folders import size_of
 from rosenblatt.data.formats import KNOWN, format_of
 from rosenblatt.data.piped import pipe_of
@@ -87,6 +88,12 @@ class FileChunks:
     def plain(self) -> Plain:
         """The same with X of LIBSVM and VW text as bare arrays (`Csr`)."""
         return Plain(self)
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk of all files, as far as they are known."""
+        size: int | None = getattr(self.format, "size", None)
+        return size_of(self.path) if size is None else size
 
     def _plain(self, after: Mark | None = None) -> Iterator[Chunk]:
         """All chunks; those after a mark: what comes before is leapt over, or read and dropped."""
@@ -170,7 +177,7 @@ class FileChunks:
     def _report(self, part: Parsed, rows: int, seconds: float) -> None:
         if self.progress is not None:
             if self._bytes_total is None:
-                self._bytes_total = 0 if pipe_of(self.path) else size_of(self.path)
+                self._bytes_total = 0 if pipe_of(self.path) else self.size
             total = self._bytes_total
             self.progress(Progress(part.bytes_read, total, rows, self.skipped.count, seconds))
 
@@ -194,7 +201,7 @@ class Plain:
 
 
 def read_chunks(
-    path: str | Path,
+    path: Any,
     *,
     format: str | None = None,
     target: str | int | None = None,
@@ -208,7 +215,7 @@ def read_chunks(
     constant: bool | None = None,
     columns: Any = None,
     missing: Sequence[str] | None = None,
-    where: str | None = None,
+    where: Any = None,
     on_error: str = "raise",
     chunk_bytes: int = CHUNK_BYTES,
     threads: int = THREADS,
@@ -220,9 +227,10 @@ def read_chunks(
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or pyarrow dataset
         Plain or compressed (gzip, bzip2, zstd: the first bytes tell). Or a folder of CSV or of
-        Parquet files, which are read in the order of their names.
+        Parquet files, which are read in the order of their names. Or a dataset of pyarrow
+        (docs/out_of_core.md), which is read as Parquet would be, whatever it is made of.
     format : "libsvm", "vw", "csv", "parquet" or None
         None: as the name says (.svm, .libsvm, .svmlight, .vw, .csv, .tsv, .parquet, .pq), else as
         the first bytes look.
@@ -255,7 +263,8 @@ def read_chunks(
         CSV, with `columns`: marks of missing values besides those that are always: nothing, ?, NA,
         N/A, n/a, #N/A, NaN, nan, NULL, null and None.
     where : str or None
-        Parquet, and CSV with `columns`: which rows are read, e.g. "delay > 15 and origin = 'LAS'".
+        Parquet, datasets, and CSV with `columns`: which rows are read, e.g. "delay > 15 and
+        origin = 'LAS'". For a dataset also an expression of pyarrow.
         Nothing in it is run; see docs/columns.md.
     on_error : "raise" or "skip"
         At a malformed line: stop, or leave it out, count it and list the first ten.
@@ -275,7 +284,13 @@ def read_chunks(
     ...     print(X.toarray(), y)
     [[0.5   0.    2.   ] [0.    0.098 0.   ]] [ 1. -1.]
     """
-    path = Path(path)
+    held, path = path, name_of(path)
+    if is_dataset(held):
+        format = format or "parquet"
+    elif not isinstance(where, str | None):
+        raise ParameterError(
+            f"where is a {type(where).__name__}: that is for datasets of pyarrow. Give text."
+        )
     name = format_of(path) if format is None else format
     given: dict[str, dict[str, Any]] = {
         "libsvm": {"n_features": n_features, "zero_based": zero_based},
@@ -307,7 +322,13 @@ def read_chunks(
     for key, number in (("chunk_bytes", chunk_bytes), ("threads", threads)):
         if number < 1:
             raise ParameterError(f"{key} must be at least 1, got {number}.")
-    made = _format(name, path, {k: v for k, v in given[name].items() if v is not None})
+    asked = {k: v for k, v in given[name].items() if v is not None}
+    if is_dataset(held):
+        if name != "parquet":
+            raise ParameterError(f"a dataset of pyarrow has no format, got format={format!r}.")
+        check_where(where)
+        asked["dataset"] = held
+    made = _format(name, path, asked)
     return FileChunks(path, made, Plan(chunk_bytes, threads), on_error, progress)
 
 
@@ -388,6 +409,10 @@ def _format(name: str, path: Path, given: dict[str, Any]) -> Format:
         for key in ("missing", "where"):
             if given.pop(key, None):
                 raise ParameterError(f"{key} is a setting of raw columns. Give columns too.")
+    if "dataset" in given:
+        from rosenblatt.data.arrow_dataset import ArrowDataset
+
+        return ArrowDataset(**given)
     if given.get("where"):
         parse_where(given["where"])
     if name == "parquet":
@@ -407,12 +432,16 @@ def _raw(name: str, given: dict[str, Any], path: Path) -> Format:
     from rosenblatt.data.columns.raw_csv import RawCsv
     from rosenblatt.data.columns.raw_parquet import RawParquet
 
-    if given.get("where"):
+    if isinstance(given.get("where"), str):
         parse_where(given["where"])
     columns = given.pop("columns")
     if columns != "raw" and not isinstance(columns, Columns):
         raise ParameterError(f"columns must be Columns, 'raw' or None, got {columns!r:.80}.")
     given["columns"] = columns if isinstance(columns, Columns) else None
+    if "dataset" in given:
+        from rosenblatt.data.arrow_dataset import RawArrowDataset
+
+        return RawArrowDataset(**given)
     if name == "parquet":
         return RawParquet(**given)
     given["missing"] = tuple(given.get("missing", ()))

@@ -30,6 +30,7 @@ from rosenblatt.learn.update import Update
 from rosenblatt.model_file import LinearModel, load_model, save_model
 
 Array = npt.NDArray[Any]
+FIRST_BYTES = 1 << 16  # of a CSV file: columns of text mostly show there
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,6 +295,8 @@ def _trained(
         columns = "raw"  # as was found out before
     if columns != "raw":
         try:
+            if columns == "auto":
+                _look_at_first_lines(file, reading)
             source = read_chunks(file, progress=watcher.progress, **reading)
             return train_file(source, watcher=watcher, keeper=keeper, **training)
         except NotNumbers as e:
@@ -308,6 +311,13 @@ def _trained(
     for remark in source.format.columns.remarks:  # type: ignore[attr-defined]  # a raw format
         watcher.say(remark)
     return train_file(source, watcher=watcher, keeper=keeper, **training)
+
+
+def _look_at_first_lines(file: Any, reading: dict[str, Any]) -> None:
+    """`NotNumbers` soon, if it comes at all: of CSV, a whole block is looked at cell by cell."""
+    few = min(FIRST_BYTES, reading.get("chunk_bytes", FIRST_BYTES))
+    if (reading.get("format") or format_of(file)) == "csv" and (file.is_file() or file.is_dir()):
+        next(iter(read_chunks(file, **{**reading, "chunk_bytes": few}).plain))
 
 
 def _keeper(

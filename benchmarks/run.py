@@ -139,6 +139,13 @@ SCRIPTS = {
         {r"endless stream": (PAGE, "endless")},
         ("numpy", "numba"),
     ),
+    "out_of_core": Script(
+        "out_of_core.py",
+        ("--rounds", "3"),
+        ("--rounds", "1", "--megabytes", "2"),
+        {r"out of core": (PAGE, "out-of-core")},
+        ("numba", "pyarrow", "scikit-learn", "vowpalwabbit", "river"),
+    ),
     "separability": Script(
         "separability.py",
         ("--limit", "15"),
@@ -284,6 +291,7 @@ JOBS: dict[str, Callable[..., None]] = {
     "scaling": scaling_job,
     "files": SCRIPTS["files"].run,
     "fit": SCRIPTS["fit"].run,
+    "out_of_core": SCRIPTS["out_of_core"].run,
     "learn_one": SCRIPTS["learn_one"].run,
     "endless": SCRIPTS["endless"].run,
     "separability": SCRIPTS["separability"].run,

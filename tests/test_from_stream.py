@@ -1,6 +1,7 @@
 """fit_stream and shuffled passes: the weights of the same rows in one matrix, in the same order."""
 
 import json
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -206,6 +207,26 @@ def test_blocks_come_from_the_cache_in_any_order(tmp_path, monkeypatch):
         shuffled[room] = model.coef
     assert np.array_equal(shuffled[300], shuffled[1 << 26])
     assert not list(tmp_path.iterdir())
+
+
+def test_memory_is_that_of_a_few_windows():
+    rng, n = np.random.default_rng(0), 1000
+
+    def endless(count):
+        for _ in range(count):
+            X = rng.standard_normal((n, 50))
+            yield X, X[:, 0] > 0
+
+    peaks = {}
+    fit_stream(endless(2), shuffle_seed=0, shuffle_window=2)  # imports, compiles
+    for count in (10, 100):
+        tracemalloc.start()
+        fit_stream(endless(count), shuffle_seed=0, shuffle_window=4)
+        peaks[count] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    block = n * 50 * 8
+    assert peaks[100] < 1.1 * peaks[10]
+    assert peaks[100] < (3 * 4 + 3) * block
 
 
 class Stop(Exception):

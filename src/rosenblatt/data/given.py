@@ -51,7 +51,7 @@ class GivenChunks:
                 f"the function that opens the chunks returned a {type(chunks).__name__}. Return "
                 f"something that yields {HOW}."
             )
-        first: Chunk | None = None
+        first: tuple[bool, int] | None = None
         names: tuple[str, ...] | None = None
         for k, given in enumerate(chunks):
             if not isinstance(given, tuple | list) or len(given) not in (2, 3):
@@ -60,8 +60,9 @@ class GivenChunks:
                 continue
             chunk, found = self._looked_at(k, *given), frame_names(given[0])
             if first is None:
-                first, names, self.feature_names = chunk, found, found or ()
-            _check_like(k, chunk, first)
+                first = isinstance(chunk.X, Csr), chunk.X.shape[1]
+                names, self.feature_names = found, found or ()
+            _check_like(k, chunk, *first)
             if found != names:
                 raise DataError(
                     f"chunk {k} has the columns {found}, those before it {names}. Give chunks with "
@@ -91,15 +92,15 @@ def _is_table(source: Any) -> bool:
     return isinstance(source, str | bytes | dict) or hasattr(source, "shape")
 
 
-def _check_like(k: int, chunk: Chunk, first: Chunk) -> None:
+def _check_like(k: int, chunk: Chunk, first_sparse: bool, width: int) -> None:
     sparse = isinstance(chunk.X, Csr)
-    if sparse != isinstance(first.X, Csr):
+    if sparse != first_sparse:
         raise DataError(
             f"chunk {k} is {'sparse' if sparse else 'dense'}, those before it are not. Give all "
             "chunks in one form."
         )
-    if not sparse and chunk.X.shape[1] != first.X.shape[1]:
+    if not sparse and chunk.X.shape[1] != width:
         raise DataError(
-            f"chunk {k} has {chunk.X.shape[1]} features, those before it {first.X.shape[1]}. Give "
-            "chunks of one table."
+            f"chunk {k} has {chunk.X.shape[1]} features, those before it {width}. Give chunks of "
+            "one table."
         )

@@ -36,7 +36,7 @@ class Shuffle:
     Attributes
     ----------
     seed : 0 to 2**32 - 1; another one gives another order
-    window : how many blocks are mixed at a time; memory holds about twice as much
+    window : how many blocks are mixed at a time; memory holds about three times as much
     arriving : windows of blocks as they arrive; otherwise blocks come in an order that is drawn,
         for which all of them must have been seen
     """
@@ -78,7 +78,10 @@ class Shuffle:
         while held := list(islice(left, self.window)):
             k += 1
             n = sum(len(block.y) for block in held)
-            yield permuted(held, self.order(pass_number, k, n))
+            mixed = permuted(held, self.order(pass_number, k, n))
+            del held  # before the next ones come
+            yield mixed
+            del mixed
 
 
 def permuted(blocks: list[Chunk], order: npt.NDArray[np.int64]) -> Chunk:

@@ -40,7 +40,7 @@ class Checkpoint:
     mark : where to go on reading
     seconds, elapsed : of the passes before, and of this one
     planes, arrays : the state of the hyperplanes
-    random_state : of an order of visits that is drawn; there is none yet
+    random_state : None; an order that is drawn depends on the seed and the pass only
     made_by, processor : the same ones give the same bits
     """
 

@@ -85,7 +85,7 @@ def tables_in(text: str) -> dict[str, str]:
 def sections_of(page: Path) -> list[str]:
     """The names of the places that a page has."""
     return re.findall(
-        r"^<!-- (?!end)([\w-]+) -->\n.*?^<!-- end -->$", page.read_text(), re.M | re.S
+        r"^<!-- (?!end -->)([\w-]+) -->\n.*?^<!-- end -->$", page.read_text(), re.M | re.S
     )
 
 

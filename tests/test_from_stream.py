@@ -270,6 +270,20 @@ def test_a_shuffled_run_goes_on_from_a_checkpoint(tmp_path, window, pass_number)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def test_raw_columns_shuffled_and_saved(tmp_path):
+    lines = [f"{k % 7},{'ab'[k % 2]}{k % 3},{'yes' if k % 5 < 2 else 'no'}" for k in range(300)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,s,y", *lines]))
+    asked = {"target": "y", "passes": 2, "shuffle_seed": 2, "chunk_bytes": 400}
+    whole = fit_file(tmp_path / "rows.csv", tmp_path / "whole", **asked)
+    kept = {"checkpoint": tmp_path / "saved", "every": "1rows", **asked}
+    with pytest.raises(Stop):
+        fit_file(tmp_path / "rows.csv", tmp_path / "m", watcher=StopsAt(2, 100), **kept)
+    done = fit_file(tmp_path / "rows.csv", tmp_path / "m", resume=True, **kept)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert done.columns is not None
+    assert done.columns == whole.columns
+
+
 @pytest.mark.parametrize(
     ("chunks", "settings", "error", "message"),
     [

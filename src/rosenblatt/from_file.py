@@ -295,14 +295,14 @@ def _trained(
         columns = "raw"  # as was found out before
     if columns != "raw":
         try:
-            if columns == "auto":
+            if columns == "auto" and (keeper is None or keeper.saved is None):
                 _look_at_first_lines(file, reading)
             source = read_chunks(file, progress=watcher.progress, **reading)
             return train_file(source, watcher=watcher, keeper=keeper, **training)
         except NotNumbers as e:
             if columns == "plain":
                 raise
-            if keeper is not None:
+            if keeper is not None and keeper.source is not None:
                 keeper.begin_again()
             watcher.say(f"{str(e).partition('. ')[0]}: looking at the columns first")
     watcher.begin(0)

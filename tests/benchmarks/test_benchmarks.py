@@ -154,7 +154,7 @@ def test_the_cheapest_of_equals_is_chosen():
     two, one, pa = (
         choices.Setting(r, passes=p) for r, p in (("margin", 2), ("margin", 1), ("pa", 1))
     )
-    equals = [choices.Judged(s, a, 1.0) for s, a in ((two, 0.9), (pa, 0.8999), (one, 0.89985))]
+    equals = [choices.Judged(s, a, 1.0) for s, a in ((two, 0.9), (pa, 0.8999), (one, 0.8995))]
     assert choices.best(equals).setting == two
     assert choices.cheapest(equals).setting == one
     assert choices.cheapest(equals[:2]).setting == pa

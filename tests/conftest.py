@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name, examples in {"quick": 10, "test": 100, "soak": 5000}.items():
+for name, examples in {"quick": 10, "test": 70, "soak": 5000}.items():
     settings.register_profile(
         name,
         max_examples=examples,

@@ -190,6 +190,8 @@ def ours(name: str, split: Split, rules: Sequence[str], quick: bool, memory: Mem
     found = []
     for rule in rules:
         mine = [j for j in tried if j.setting.rule == rule]
+        if not mine:
+            continue
         chosen = top if top in mine else choices.cheapest(mine)
         setting: Setting = chosen.setting
         jobs = 2 if several and setting.multiclass == "ovr" else None

@@ -87,14 +87,19 @@ GRIDS: dict[str, list[tuple[tuple[str, Any], ...]]] = {  # from cheap to dear
 }
 FULL = {"arow": grid(covariance=("full",), r=(0.1, 1.0, 10.0))}
 TWO_CLASSES = ("alma",)  # has no form for many classes at once
+MANY_CLASSES = ("perceptron", "margin", "pa1", "arow", "scw")  # tried there, for the time it takes
 FULL_COLUMNS = 128  # up to which a full matrix of variances is tried
 
 
 def settings(split: Split, rules: Sequence[str], quick: bool = False) -> list[Setting]:
     """What is tried on a set; `rules` that the library lacks are left out."""
-    ways = ("ovr", "direct") if len(np.unique(split.y)) > 2 else ("ovr",)
+    several = len(np.unique(split.y)) > 2
+    ways = ("ovr", "direct") if several else ("ovr",)
+    orders = ((1, False), (2, True)) if several else ((1, False), (2, False), (2, True))
     found = []
     for rule in rules:
+        if several and rule not in MANY_CLASSES:
+            continue
         params = GRIDS[rule][:1] if quick else GRIDS[rule]
         if not quick and split.X.shape[1] <= FULL_COLUMNS:
             params = params + FULL.get(rule, [])
@@ -103,7 +108,7 @@ def settings(split: Split, rules: Sequence[str], quick: bool = False) -> list[Se
             for inside in params
             for way in (ways if rule not in TWO_CLASSES else ways[:1])
             for keep in ("last", "average")
-            for passes, shuffle in ((1, False), (2, False), (2, True))
+            for passes, shuffle in orders
         ]
     return found
 

@@ -315,3 +315,15 @@ def test_a_full_disk_is_an_error_in_a_line(setosa, tmp_path):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "No space left" in done.stderr
+
+
+def test_a_model_without_a_place_is_called_as_its_file(tmp_path, monkeypatch):
+    (tmp_path / "clicks.train.csv").write_text("age,city,clicked\n1,Bonn,no\n2,Rome,yes\n3,,no\n")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["fit", "clicks.train.csv", "--target", "clicked", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["model"] == "clicks.safetensors"
+    assert load_model(tmp_path / "clicks.safetensors").classes.tolist() == ["no", "yes"]
+    refused = CliRunner().invoke(app, ["fit", "-", "--format", "libsvm"], input="1 1:1\n")
+    assert refused.exit_code == 2
+    assert "Give --out" in refused.stderr

@@ -32,7 +32,7 @@ RAW, SAVED = "Columns of CSV and Parquet", "Checkpoints"  # headings of the help
 
 @command(
     "rosenblatt fit train.svm --out model.safetensors --passes 5",
-    "rosenblatt fit clicks.parquet --target clicked --rule arow --out m",
+    "rosenblatt fit clicks.parquet --target clicked --rule arow",
     "zcat train.vw.gz | rosenblatt fit - --format vw --out m --json",
     "rosenblatt fit train.svm --out m --checkpoint saved --every 5m --resume",
 )
@@ -43,7 +43,12 @@ def fit(
             metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Where the model goes, e.g. model.safetensors; or -.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the model goes, or -. Left out: FILE.safetensors, in this folder."
+        ),
+    ] = None,
     passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,
     keep: Annotated[str, typer.Option(help="Which weights: average or last.")] = "average",
     rule: Annotated[
@@ -126,6 +131,10 @@ def fit(
     refused. With --out - the model goes to standard output, and what is said to standard error.
     """
     with explained():
+        if out is None:
+            if is_pipe(file):
+                raise ParameterError(f"{file} is a pipe and has no name for a model. Give --out.")
+            out = Path(f"{file.resolve().name.split('.')[0] or 'model'}.safetensors")
         if checkpoint is not None and is_pipe(file):
             raise ParameterError(
                 f"--checkpoint needs a file that can be read again from some place, and {file} is "

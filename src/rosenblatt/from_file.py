@@ -380,7 +380,9 @@ def predict_file(
     file, place = _opened(file, reading), name_of(file)
     out = Path(out) if isinstance(out, str) else out
     if scores and out is None:
-        raise ParameterError("scores are written to `out` (--out). Say where.")
+        raise ParameterError(
+            "scores are written to `out` (--out). Say where; --out - is standard output."
+        )
     if isinstance(out, Path):
         for path in files_on_disk(file) if is_dataset(file) else [file]:
             check_place(out, {"the data file": path})

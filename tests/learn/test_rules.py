@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import CosineDisplay, Perceptron, UpdateDisplay, film, max_margin
-from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn import reference
 from rosenblatt.learn import reference_rules as plain
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, resolve
@@ -410,3 +410,10 @@ def test_pictures_of_one_update_are_for_rules_that_add_rows():
         UpdateDisplay.from_estimator(fitted("arow", X, y, record="updates"), X, y)
     with pytest.raises(NotSupportedError, match="has steps of its own"):
         CosineDisplay.from_estimator(fitted("pa", X, y, record="updates"), X, y)
+
+
+@pytest.mark.parametrize("rule", [*TWINS, ALMA(), SOP(covariance="full")])
+def test_rows_too_large_for_their_squares_are_an_error(rule):
+    X, y = some_rows(4)
+    with pytest.raises(OverflowedError, match="Scale the data"):
+        fitted(rule, X * 1e160, y)

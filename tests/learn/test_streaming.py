@@ -236,7 +236,7 @@ def test_every_rule_gives_the_weights_of_fit(seed, rule, keep, n_classes, sparse
 
 @pytest.mark.parametrize("rule", [ALMA(), AROW(covariance="full")])
 def test_rules_that_need_more_than_a_stream_has_are_refused(rule):
-    with pytest.raises(NotSupportedError, match="Use Perceptron, or one of"):
+    with pytest.raises(NotSupportedError, match="Use Perceptron, or with"):
         train_stream([Chunk(np.eye(2), np.array([0, 1]), None)], update=Update(rule=rule))
 
 

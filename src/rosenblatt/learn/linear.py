@@ -89,7 +89,8 @@ class LinearModel:
         except AttributeError as e:
             raise NotSupportedError(
                 f"a linear model is made of coef_, intercept_ and classes_, and "
-                f"{type(estimator).__name__} lacks one: {e}. Fit it first."
+                f"{type(estimator).__name__} lacks one: {e}. Fit it first, or use a model of "
+                "hyperplanes: one of kernels has none."
             ) from e
         if hasattr(estimator, "decision_function_shape") and len(classes) > 2:  # SVC
             raise NotSupportedError(

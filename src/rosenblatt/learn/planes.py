@@ -51,7 +51,7 @@ class Planes:
         if whole or not (update.rule.has_rate or isinstance(update.rule, Adaptive)):
             raise NotSupportedError(
                 f"rule={update.rule!r} needs all rows at hand, or more room than a stream of "
-                "features allows. Use Perceptron, or one of "
+                "features allows. Use Perceptron, or with covariance='diagonal' one of "
                 f"{[n for n, r in RULES.items() if r.has_rate or issubclass(r, Adaptive)]}."
             )
         if keep not in ("average", "last"):

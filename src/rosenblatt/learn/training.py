@@ -138,7 +138,8 @@ def train(
             raise OverflowedError(
                 f"Floating-point under-/overflow occurred at epoch #{run.n_passes}: a score or a "
                 f"weight left the range of {state.w.dtype}. Scale the data "
-                "(sklearn.preprocessing.StandardScaler) or lower eta0."
+                "(sklearn.preprocessing.StandardScaler)"
+                + (" or lower eta0." if update.rule.has_rate else ".")
             )
         reason = REASONS.get(code)
         if held_out:

@@ -240,6 +240,8 @@ def _adaptive(run, rule, p):
                 return OVERFLOW
             k = weight[i] if weight.size else 1.0
             v = variance(rows, i, spread, work)
+            if not np.isfinite(v):
+                return OVERFLOW
             tape.loss[p] += max(asked(rule, v) - z, 0.0)
             if k == 0.0 or not moves(rule, z, v, y[i]):
                 stats[RUN] += 1.0 if k > 0.0 else 0.0
@@ -296,6 +298,8 @@ def _direct_adaptive(run, rule, p):
             if rule.kind == SCW or z < asked(rule, 0.0) or z <= 0.0:
                 v = variance(rows, i, spread[own], work[own])
                 v += variance(rows, i, spread[r], work[r])
+                if not np.isfinite(v):
+                    return OVERFLOW
             tape.loss[p] += max(asked(rule, v) - z, 0.0)
             if k == 0.0 or not moves(rule, z, v, 1):
                 stats[RUN] += 1.0 if k > 0.0 else 0.0

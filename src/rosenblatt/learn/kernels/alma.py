@@ -171,7 +171,7 @@ def _alma(run, rule, p):
             k = weight[i] if weight.size else 1.0
             s, size = measured(rows, i, w, b, rule)
             z = y[i] * s
-            if not np.isfinite(z):
+            if not (np.isfinite(z) and np.isfinite(size)):
                 code = OVERFLOW
                 break
             asked = reach(rule, counters[UPDATES])

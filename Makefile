@@ -7,6 +7,8 @@ CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process
 DIST := --dist loadfile
+# what shows that the wheel holds all it needs; the rest is the same source
+PACKED := tests/test_*.py tests/show tests/lectures
 
 .PHONY: demo test soak wheel lint docs bench clean
 
@@ -50,7 +52,7 @@ wheel: $(VENV)/.dev
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
 	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
-		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. tests
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. $(PACKED)
 	build/wheel/bin/rosenblatt --version
 
 lint: $(VENV)/.dev

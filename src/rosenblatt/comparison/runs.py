@@ -102,6 +102,7 @@ def run_all(
             first = firsts[one.rule, one.keep]
             one.progressive, one.refused = first.progressive, first.refused
         for fold in cut:
+            # mypy cannot infer a lambda that keeps its fold
             through(runs, lambda one, fold=fold: one.fold(fold))  # type: ignore[misc]
     finally:
         pool.shutdown(cancel_futures=True)

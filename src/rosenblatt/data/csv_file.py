@@ -216,19 +216,10 @@ class CsvPass:
 
     def _carefully(self, block: Block, start: int) -> tuple[Cells, list[BadLine]]:
         """Cell by cell."""
-        text = bytes(block.data[start : block.size]).decode("utf-8", "surrogateescape")
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.format.delimiter)
         rows, labels, places, bad = [], [], [], []
-        while True:
-            line = reader.line_num + 1
-            try:
-                record = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as e:
-                bad.append(BadLine(line, 1, "a record of CSV", f"one that cannot be read ({e})"))
-                continue
-            if not record:
+        for line, record in records(block, start, self.format.delimiter):
+            if isinstance(record, BadLine):
+                bad.append(record)
                 continue
             wrong = self._wrong(record, line)
             if wrong is not None:
@@ -301,3 +292,23 @@ def last_record_end(data: bytearray, size: int) -> int:
         quotes -= data.count(b'"', before, end)
         end = before
     return end
+
+
+def records(block: Block, start: int, delimiter: str) -> Iterator[tuple[int, list[str] | BadLine]]:
+    """The records of a block that hold something, with the lines they begin at; cells as text.
+
+    Bytes that are no UTF-8 become surrogates; what is no record of CSV, a bad line.
+    """
+    text = bytes(block.data[start : block.size]).decode("utf-8", "surrogateescape")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    while True:
+        line = reader.line_num + 1
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as e:
+            yield line, BadLine(line, 1, "a record of CSV", f"one that cannot be read ({e})")
+            continue
+        if record:
+            yield line, record

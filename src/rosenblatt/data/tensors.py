@@ -59,6 +59,7 @@ def read_tensors(path: Path) -> Tensors:
     if len(content) != size:
         raise Damaged(f"{len(content):,} bytes of {size:,} are there")
     try:
+        # safetensors has no type hints here
         found: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
     except (SafetensorError, ValueError) as e:
         raise Damaged(str(e)) from e

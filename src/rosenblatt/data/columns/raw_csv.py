@@ -7,8 +7,6 @@ know the kinds, and make numbers of the columns.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +27,7 @@ from rosenblatt.data.columns.cells import (
 )
 from rosenblatt.data.columns.entries import Boolean, Moment, Number
 from rosenblatt.data.columns.frozen import Columns
-from rosenblatt.data.csv_file import MISSING, NO_LABEL, Cells, Csv, CsvPass, missing
+from rosenblatt.data.csv_file import MISSING, NO_LABEL, Cells, Csv, CsvPass, missing, records
 from rosenblatt.data.reading import LISTED, BadLine, Chunk, Parsed
 from rosenblatt.data.where import parse_where
 from rosenblatt.errors import DataError
@@ -282,19 +280,10 @@ class RawCsvPass(CsvPass):
         """All cells as text, nothing where a mark stands; the lines of the rows; odd records."""
         import pyarrow as pa
 
-        text = bytes(block.data[start : block.size]).decode("utf-8", "surrogateescape")
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.format.delimiter)
         rows, places, bad = [], [], []
-        while True:
-            line = reader.line_num + 1
-            try:
-                record = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as e:
-                bad.append(BadLine(line, 1, "a record of CSV", f"one that cannot be read ({e})"))
-                continue
-            if not record:
+        for line, record in records(block, start, self.format.delimiter):
+            if isinstance(record, BadLine):
+                bad.append(record)
                 continue
             odd = self._odd(record, line)
             if odd is not None:

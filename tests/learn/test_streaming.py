@@ -234,6 +234,19 @@ def test_every_rule_gives_the_weights_of_fit(seed, rule, keep, n_classes, sparse
     assert (done.mistakes.sum(), done.updates.sum()) == (clf.n_mistakes_, clf.n_updates_)
 
 
+@pytest.mark.parametrize("rule", [PA(), PA1(0.3), PA2(0.3), AROW(0.5), SCW(), SOP(2.0)])
+def test_rows_too_large_for_their_squares_are_an_error(rule):
+    X, y = np.array([[1.0, 2.0], [-2.0, 1.0]]) * 1e160, np.array([0, 1])
+    with pytest.raises(OverflowedError, match="Scale the data"):
+        train_stream([Chunk(X, y, None)], update=Update(rule=rule))
+    clf = Perceptron(rule=rule).learn_many([[1.0, 2.0], [-2.0, 1.0]], [0, 1])
+    w = clf.coef_.copy()
+    with pytest.raises(DataError, match="overflow"):
+        clf.learn_one(X[0], 1)
+    assert (clf.coef_ == w).all()
+    assert clf.progress_.n_rows == 2
+
+
 @pytest.mark.parametrize("rule", [ALMA(), AROW(covariance="full")])
 def test_rules_that_need_more_than_a_stream_has_are_refused(rule):
     with pytest.raises(NotSupportedError, match="Use Perceptron, or with"):

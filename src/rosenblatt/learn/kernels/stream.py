@@ -32,7 +32,7 @@ def _at_rest(rule):
 
 
 def learn(rows, i, k, z, sign, planes, p, rule):
-    """What hyperplane p does at a row of weight k > 0 and margin z."""
+    """What hyperplane p does at a row of weight k > 0 and margin z: RUNNING or OVERFLOW."""
 
 
 @overload(learn, jit_options=BORROWED)
@@ -42,6 +42,8 @@ def _learn(rows, i, k, z, sign, planes, p, rule):
         def adaptive(rows, i, k, z, sign, planes, p, rule):
             spread, work, u = planes.spread[p], rule.work, planes.u
             v = variance(rows, i, spread, work)
+            if not np.isfinite(v):
+                return OVERFLOW
             if moves(rule, z, v, sign):
                 step, beta = steps(rule, z, v, k)
                 c = step * sign
@@ -53,6 +55,7 @@ def _learn(rows, i, k, z, sign, planes, p, rule):
                     planes.ub[p] += planes.visits[p] * moved
                 planes.mistakes[p] += 1 if mistake(z, sign, rule.tie) > 0.0 else 0
                 planes.updates[p] += 1
+            return RUNNING
 
         return adaptive
 
@@ -71,6 +74,7 @@ def _learn(rows, i, k, z, sign, planes, p, rule):
                     ub[p] += c * planes.visits[p]
             planes.mistakes[p] += 1 if mistake(z, sign, rule.tie) > 0.0 else 0
             planes.updates[p] += 1
+        return RUNNING
 
     return online
 
@@ -107,8 +111,8 @@ def visited(rows, y, weight, planes, rule):
             if not (bar < z and z < np.inf):
                 if not np.isfinite(z):
                     return OVERFLOW
-                if k > 0.0:
-                    learn(rows, i, k, z, sign, planes, p, rule)
+                if k > 0.0 and learn(rows, i, k, z, sign, planes, p, rule) == OVERFLOW:
+                    return OVERFLOW
             visits[p] += 1.0
         planes.wrong[0] += 1 if own <= rival and k > 0.0 else 0
     return RUNNING

@@ -26,7 +26,7 @@ from rosenblatt.learn.kernels import one_row as kernel
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.prepared import before_link, first_spread, stream_rule
-from rosenblatt.learn.rules import ALMA, Adaptive, SecondOrder
+from rosenblatt.learn.rules import ALMA, Adaptive, MinOver, SecondOrder
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 
 Array = npt.NDArray[Any]
@@ -437,8 +437,12 @@ def check_options(options: Options) -> None:
         "max_updates": options.stop.max_updates is not None,
         "record": options.record,
         "covariance='full'": isinstance(rule, SecondOrder) and rule.covariance == "full",
-        f"rule={rule.name!r}": not (rule.has_rate or isinstance(rule, (Adaptive, ALMA))),
     }
+    if isinstance(rule, MinOver):
+        raise NotSupportedError(
+            "learn_one has no rule='minover', which looks at all rows before each step. Use fit, "
+            "or another rule."
+        )
     for name, is_so in wrong.items():
         if is_so:
             raise NotSupportedError(

@@ -1,6 +1,8 @@
 """`import rosenblatt` is quick, its names are loaded when asked for, and the command runs."""
 
+import importlib
 import json
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -8,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import rosenblatt
+from rosenblatt.cli import app
 
 HEAVY = [
     "sklearn", "numba", "matplotlib", "scipy", "scipy.sparse", "pandas", "polars", "numpy"
@@ -74,6 +78,18 @@ def test_every_public_name_is_there():
         rosenblatt.perceptron  # noqa: B018 (the access is the test)
 
 
+def test_every_module_is_imported():
+    """A module may lack its extra, and nothing else."""
+    extras = {"panel", "bokeh", "dask", "distributed"}
+    for module in pkgutil.walk_packages(rosenblatt.__path__, "rosenblatt."):
+        if not module.name.endswith("__main__"):
+            try:
+                importlib.import_module(module.name)
+            except ImportError as e:
+                if not extras & set(re.findall(r"\w+", str(e))):
+                    raise
+
+
 def test_the_version_is_one_and_the_command_says_it():
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", rosenblatt.__version__)
     assert python("-m", "rosenblatt.cli", "--version") == f"rosenblatt {rosenblatt.__version__}\n"
@@ -100,9 +116,10 @@ def test_demo_as_json_keeps_within_its_bound():
 
 
 def test_demo_tells_people_what_happened():
-    told = python("-m", "rosenblatt.cli", "demo")
-    assert "separated" in told
-    assert "What to try next" in told
+    told = CliRunner().invoke(app, ["demo"])
+    assert told.exit_code == 0
+    assert "separated" in told.stdout
+    assert "What to try next" in told.stdout
 
 
 def test_wrong_use_of_the_command_ends_with_2():

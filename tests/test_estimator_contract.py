@@ -20,10 +20,13 @@ from sklearn.linear_model import Perceptron as Theirs
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Margin, Perceptron, RosenblattError
+from tests.strategies import SOAKED
 
+GENERATE = estimator_checks._generate_sparse_data
 IRIS, SPECIES = load_iris(return_X_y=True)
 SETOSA, VIRGINICA = SPECIES == 0, SPECIES == 2
 
@@ -79,8 +82,23 @@ def expected_failures(clf):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:keep='vote' stopped at the most hyperplanes")
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    if not SOAKED:
+        # what is compiled for these checks alone: indices of 64 bits for each rule, and rows of
+        # float32 for the rules that have no other test of them
+        monkeypatch.setattr(estimator_checks, "_generate_sparse_data", without_wide_indices)
+        if (estimator.multiclass, estimator.mode) != ("ovr", "online") and of_float32(check):
+            pytest.skip("float32 for this rule is tried by `make soak`")
     check(estimator)
+
+
+def without_wide_indices(X):
+    return (pair for pair in GENERATE(X) if not pair[0].endswith("_64"))
+
+
+def of_float32(check):
+    name = getattr(check, "func", check).__name__
+    return name == "check_estimators_dtypes" or "float32" in str(getattr(check, "keywords", ""))
 
 
 def test_averaging_meets_the_class_weight_check_when_tol_does_not_end_the_run():

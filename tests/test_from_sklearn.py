@@ -15,7 +15,11 @@ from sklearn.linear_model import Perceptron as Theirs
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from rosenblatt import Perceptron
+from tests.strategies import SOAKED
 
+SPARSE = [(np.float64, np.int32), (np.float32, np.int64)]
+if SOAKED:
+    SPARSE += [(np.float64, np.int64), (np.float32, np.int32)]
 RTOL = {np.float64: 1e-12, np.float32: 1e-4}
 
 
@@ -255,8 +259,7 @@ def test_both_warn_at_max_iter_unless_tol_is_none(cls):
 # ----------------------------------------------------------- deviations, on purpose
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("dtype", "index"), SPARSE)
 @pytest.mark.parametrize("name", ["setosa", "digits"])
 def test_sparse_gives_the_weights_of_dense(name, dtype, index):
     """scikit-learn moves the offset a hundred times less on sparse data."""

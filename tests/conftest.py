@@ -1,10 +1,14 @@
 """Hypothesis profiles: `quick` for the wheel, `test` by default, `soak` for the full counts."""
 
+import gc
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# the compiler makes many objects and few cycles: a tenth of its time went into looking for them
+gc.set_threshold(50_000, 20, 20)
 
 for name, examples in {"quick": 10, "test": 70, "soak": 5000}.items():
     settings.register_profile(

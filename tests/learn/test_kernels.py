@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from rosenblatt.data.compiled import only_linked
 from rosenblatt.learn import kernels, reference
 from rosenblatt.learn.cycle import cancels
 from rosenblatt.learn.kernels import arrays, loop, margins
@@ -22,6 +23,22 @@ def repeats(z, y, q, k, tie):  # kernels have no Python wrapper of their own
 @njit
 def arrange(order):
     loop.arrange(order)
+
+
+def test_what_is_only_linked_computes_the_same(monkeypatch):
+    def twice(x):
+        return 2 * x
+
+    def caller(function):
+        return njit(lambda x: function(x) + 1.0)
+
+    assert caller(njit(**only_linked())(twice))(3.0) == 7.0
+    # where numba's insides are others
+    monkeypatch.delattr("numba.core.codegen.JITCodeLibrary.get_pointer_to_function")
+    options = only_linked()
+    monkeypatch.undo()
+    assert "pipeline_class" not in options
+    assert caller(njit(**options)(twice))(3.0) == 7.0
 
 
 @given(

@@ -7,6 +7,7 @@ if none is found, numba imports it when it begins to compile.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +46,53 @@ def stamped(dispatcher: Any, folder: Path) -> Any:
         stats = [file.stat() for file in sorted(folder.glob("*.py"))]
         cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)
     return dispatcher
+
+
+def only_linked() -> Any:
+    """Options of njit for a function that none but other compiled functions call.
+
+    Numba makes machine code of every function, and a wrapper for calls from C, though a caller
+    takes the intermediate code alone: a quarter of the time that a kernel takes to compile.
+    It changes nothing but the wrapper where numba's insides are not as they are in 0.68.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    try:
+        Library: Any = import_module("numba.core.codegen").JITCodeLibrary
+        Compiler: Any = import_module("numba.core.compiler").Compiler
+    except (ImportError, AttributeError):
+        return options
+    used = ("_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
+            "_ensure_finalized", "get_pointer_to_function", "codegen")  # fmt: skip
+    if not all(hasattr(Library, name) for name in used):
+        return options
+
+    class NoMachine:
+        """Environments are told to machine code, and here is none."""
+
+        def set_env(self, name: str, env: Any) -> None:
+            pass
+
+    class Linked(Library):  # type: ignore[misc]
+        """Code that is optimised and then linked into that of its callers."""
+
+        @property
+        def codegen(self) -> Any:
+            return NoMachine()
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._verify_declare_only_symbols()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0  # as where there is no wrapper
+
+    class Linking(Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            state = self.state
+            if state.library is None:
+                state.library = Linked(state.targetctx.codegen(), state.func_id.func_qualname)
+            return super().define_pipelines()
+
+    return options | {"pipeline_class": Linking}

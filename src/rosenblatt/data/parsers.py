@@ -29,12 +29,11 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from rosenblatt.data.compiled import quick_to_load
+from rosenblatt.data.compiled import only_linked, quick_to_load
 
 ENTRY: Any = {"nogil": True, "error_model": "numpy"}
 # Only parsers call these: no way in from Python to compile, no counting of references.
-COMPILED: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True}
-COMPILED |= {"no_cfunc_wrapper": True}
+COMPILED: Any = {"nogil": True, "error_model": "numpy", "_nrt": False} | only_linked()
 INLINED = COMPILED | {"forceinline": True}
 
 NEWLINE, SPACE, TAB, RETURN, HASH, QUOTE = 10, 32, 9, 13, 35, 39

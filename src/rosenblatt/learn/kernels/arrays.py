@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from rosenblatt.data.compiled import quick_to_load, stamped
+from rosenblatt.data.compiled import only_linked, quick_to_load, stamped
 
 FAST = {"reassoc", "contract", "nsz"}  # vectorised sums; never flags that assume finite values
 CONTRACT = {"contract"}
+LINKED = only_linked()
 # Kernels borrow their arrays: without this, every call counts references to each of them
 # with atomic instructions, which costs more than an update. Not where arrays are made.
-BORROWED: Any = {"_nrt": False}
+BORROWED: Any = {"_nrt": False} | LINKED
 
 # What a score of exactly 0 is: see docs/conventions.md.
 TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
@@ -317,7 +318,7 @@ class Alma(NamedTuple):
 
 def compiled(**options):
     """A function that only other kernels call: no Python wrapper to compile."""
-    options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
+    options |= {"nogil": True, "error_model": "numpy"}
     return njit(**options | BORROWED)
 
 

@@ -8,6 +8,7 @@ from numba.extending import overload
 from rosenblatt.learn.kernels.arrays import (
     AVERAGE,
     FULL,
+    LINKED,
     OVERFLOW,
     RUNNING,
     UPDATES,
@@ -21,7 +22,7 @@ from rosenblatt.learn.kernels.margins import mistake, push, scan
 from rosenblatt.learn.kernels.rows import add
 
 
-@overload(one_pass)
+@overload(one_pass, jit_options=LINKED)
 def _batch(run, rule, p):
     if not is_a(rule, Batch):
         return None

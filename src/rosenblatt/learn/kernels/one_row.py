@@ -29,6 +29,7 @@ from numba.np.numpy_support import carray
 from rosenblatt.learn.kernels import alma
 from rosenblatt.learn.kernels.arrays import (
     BORROWED,
+    LINKED,
     OVERFLOW,
     RUNNING,
     Adaptive,
@@ -213,8 +214,7 @@ def answered_first(data, indices, marks, table, heads, n_classes):
 
 def lending(**options):
     """`compiled` for what makes arrays: it has to count references to them."""
-    options |= {"nogil": True, "no_cpython_wrapper": True, "error_model": "numpy"}
-    return njit(**options)
+    return njit(**options | {"nogil": True, "error_model": "numpy"} | LINKED)
 
 
 @intrinsic
@@ -241,7 +241,7 @@ def entries_of(frame, sparse):
     """(data, indices)"""
 
 
-@overload(entries_of)
+@overload(entries_of, jit_options=LINKED)
 def _entries_of(frame, sparse):
     if isinstance(sparse, types.NoneType):
         return lambda frame, sparse: (floats(frame, DATA, (frame[N], frame[D])), None)

@@ -7,8 +7,9 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
 CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
-# a file at a time: what its tests need is compiled by one process
-DIST := --dist loadfile
+# a file at a time: what its tests need is compiled by one process; in the order of the folders
+# after the first, see tests/conftest.py; doctests, which are short, come last
+DIST := --dist loadfile --no-loadscope-reorder
 # what shows that the wheel holds all it needs: each door, each page; the rest is the same source
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures

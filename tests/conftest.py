@@ -20,6 +20,11 @@ for name, examples in {"quick": 10, "test": 50, "soak": 5000}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 
+def pytest_collection_modifyitems(items):
+    """First a file that trains nothing: two processes would begin by compiling the same rule."""
+    items.sort(key=lambda item: item.path.name != "test_readers.py")
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """The folder of real data sets, found beside the project; tests skip where it is absent."""

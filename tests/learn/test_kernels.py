@@ -33,10 +33,8 @@ def test_what_is_only_linked_computes_the_same(monkeypatch):
         return njit(lambda x: function(x) + 1.0)
 
     assert caller(njit(**only_linked())(twice))(3.0) == 7.0
-    # where numba's insides are others
-    monkeypatch.delattr("numba.core.codegen.JITCodeLibrary.get_pointer_to_function")
+    monkeypatch.setattr("numba.__version__", "0.67.0")  # whose insides may be others
     options = only_linked()
-    monkeypatch.undo()
     assert "pipeline_class" not in options
     assert caller(njit(**options)(twice))(3.0) == 7.0
 

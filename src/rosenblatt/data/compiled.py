@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+TRIED = "0.68."  # of numba, whose insides `only_linked` reaches into
+
 
 def quick_to_load(dispatcher: Any) -> Any:
     """The same compiled function; what it has on disk is loaded without those imports.
@@ -53,18 +55,14 @@ def only_linked() -> Any:
 
     Numba makes machine code of every function, and a wrapper for calls from C, though a caller
     takes the intermediate code alone: a quarter of the time that a kernel takes to compile.
-    It changes nothing but the wrapper where numba's insides are not as they are in 0.68.
+    That reaches into numba, so it is done for the versions it was tried with; another one makes
+    all of it, which takes longer and gives the same.
     """
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    try:
-        Library: Any = import_module("numba.core.codegen").JITCodeLibrary
-        Compiler: Any = import_module("numba.core.compiler").Compiler
-    except (ImportError, AttributeError):
+    if not import_module("numba").__version__.startswith(TRIED):
         return options
-    used = ("_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
-            "_ensure_finalized", "get_pointer_to_function", "codegen")  # fmt: skip
-    if not all(hasattr(Library, name) for name in used):
-        return options
+    Library: Any = import_module("numba.core.codegen").JITCodeLibrary
+    Compiler: Any = import_module("numba.core.compiler").Compiler
 
     class NoMachine:
         """Environments are told to machine code, and here is none."""

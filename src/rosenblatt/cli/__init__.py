@@ -6,9 +6,9 @@ explains, 130 ended by Ctrl-C, 141 nobody reads our output any more, 143 ended b
 """
 
 try:
-    from rosenblatt.cli import fit, machine, models, proofs, studies
+    from rosenblatt.cli import fit, lab, machine, models, proofs, studies
     from rosenblatt.cli.app import app
 except KeyboardInterrupt:  # Ctrl-C before there is anybody to catch it
     raise SystemExit(130) from None
 
-__all__ = ["app", "fit", "machine", "models", "proofs", "studies"]
+__all__ = ["app", "fit", "lab", "machine", "models", "proofs", "studies"]

@@ -13,8 +13,8 @@ import rosenblatt
 from rosenblatt.cli.ending import interruptible
 
 ORDER = (
-    "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "demo", "bench",
-    "warmup",
+    "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "lab", "demo",
+    "bench", "warmup",
 )  # fmt: skip
 EPILOG = """A file may be -, which is standard input, or standard output after --out.
 

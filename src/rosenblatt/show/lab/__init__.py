@@ -1,0 +1,1 @@
+"""lab: the page where a perceptron learns under your hands, and the server behind it."""

@@ -1,0 +1,319 @@
+"""Run: what a situation leads to, visit by visit, computed by the engine.
+
+Every segment is trained by :func:`rosenblatt.learn.training.train`, on from the state that the one
+before left. The engine trains whole passes; a segment that is cut in the middle of one is q passes
+over all n rows and one pass over the r rows that the next would have begun with. In the given order
+the next segment goes on with the row after the last one visited: its rows are rolled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.keep import Keep, State
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import MinOver, SecondOrder
+from rosenblatt.learn.schedule import Schedule, seeds_and_split
+from rosenblatt.learn.trace import StopReason, Trace
+from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.weights import start_weights
+from rosenblatt.show.lab import limits
+from rosenblatt.show.lab.orders import visited
+from rosenblatt.show.lab.situation import Segment, Situation
+
+Array = npt.NDArray[Any]
+LABELS = np.array([-1, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """What one segment did: visits `begin` + 1 to `end` of the run."""
+
+    segment: Segment
+    options: Options
+    begin: int
+    end: int
+    since: int  # the visit after which its average or its votes begin
+    kept: tuple[Array, Array]  # given back by the engine at `end`
+
+    @property
+    def keep(self) -> str:
+        return str(self.options.keep)
+
+    @property
+    def batch(self) -> bool:
+        return self.options.update.mode != "online"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A whole run.
+
+    Attributes
+    ----------
+    situation : Situation
+    stretches : one for each segment
+    row : int array (T,)
+        The row of each visit, -1 for a batch step.
+    visit : int array (K + 1,)
+        The visit of each update, from 1; 0 for the start.
+    amount : array (K + 1,)
+        The multiple of the row that was added, as the engine's record has it.
+    w, b : arrays (K + 1, 2) and (K + 1,)
+        The weights after each update.
+    ends, mistakes : int arrays
+        Of each pass: its last visit, and how many mistakes it counted.
+    reason, told : why the run ended, and what its cycle proves, if there is one
+    cut : what a limit of the lab left out, or nothing
+    trace : of the last call of the engine
+    """
+
+    situation: Situation
+    stretches: tuple[Stretch, ...]
+    row: Array
+    visit: Array
+    amount: Array
+    w: Array
+    b: Array
+    ends: Array
+    mistakes: Array
+    reason: str
+    sentence: str
+    cut: str | None
+    trace: Trace | None
+    compile_seconds: float = 0.0
+
+    @property
+    def total(self) -> int:
+        return len(self.row)
+
+    @property
+    def updates(self) -> int:
+        return len(self.visit) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it holds, what is computed later included."""
+        return 20_000 + 5 * self.row.nbytes + 200 * len(self.visit) + 64 * self.situation.n_rows
+
+    @cached_property
+    def problem(self) -> Problem:
+        return Problem(self.situation.X, self.situation.y, LABELS)
+
+    def update_at(self, visits: Any) -> Array:
+        """The number of updates made in so many visits."""
+        return np.asarray(np.searchsorted(self.visit, visits, side="right") - 1)
+
+    def stretch_at(self, visits: Any) -> Array:
+        """The segment that a visit belongs to; 0 for the start."""
+        begins = np.array([s.begin for s in self.stretches])
+        return np.asarray(np.maximum(np.searchsorted(begins, visits, side="left") - 1, 0))
+
+
+def run_of(situation: Situation) -> Run:
+    """Train, segment by segment."""
+    return _Course(situation).whole()
+
+
+def options_of(situation: Situation, segment: Segment, passes: int = 1) -> Options:
+    """The segment as the engine has it; combinations it refuses are errors with its words."""
+    from rosenblatt.learn.rules import resolve
+
+    has_rate = resolve(segment.rule).has_rate
+    return Options.of(
+        {
+            "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
+            "power_t": 0.5, "fit_intercept": situation.offset, "max_iter": passes, "tol": None,
+            "shuffle": {"order": False, "shuffle": True}.get(segment.order, "sample"),
+            "verbose": 0, "n_jobs": None, "random_state": segment.seed, "early_stopping": False,
+            "validation_fraction": 0.1, "n_iter_no_change": 5, "class_weight": None,
+            "warm_start": False, "keep": segment.keep, "mode": segment.mode, "tie": segment.tie,
+            "weighting": "scale", "multiclass": "ovr", "max_updates": None, "record": "updates",
+            "rule": segment.rule, "eta0": segment.eta if has_rate else 1.0, "init": "zero",
+        },
+        owner="the lab",
+    )  # fmt: skip
+
+
+def first_weights(situation: Situation, options: Options, problem: Problem) -> State:
+    """Where the run starts."""
+    start, coef, offset = situation.start, None, None
+    if start.kind == "given":
+        coef, offset = list(start.w), [start.b if situation.offset else 0.0]
+    init = "random" if start.kind == "random" else "zero"
+    w, b = start_weights(init, coef, offset, problem, start.seed, options.update)
+    return State.at(w[0], b, np.float64)
+
+
+def seed_of(segment: Segment) -> int:
+    """The seed of the visits that random_state=segment.seed gives a Perceptron."""
+    return seeds_and_split(segment.seed, 1, lambda: None)[0][0]
+
+
+@dataclass
+class _Course:
+    """A run in the making."""
+
+    situation: Situation
+    rows: list[Array] = field(default_factory=list)
+    visit: list[Array] = field(default_factory=list)
+    amount: list[Array] = field(default_factory=list)
+    w: list[Array] = field(default_factory=list)
+    b: list[Array] = field(default_factory=list)
+    ends: list[Array] = field(default_factory=list)
+    mistakes: list[Array] = field(default_factory=list)
+    done: int = 0
+    updates: int = 0
+    next_row: int = 0
+    trace: Trace | None = None
+    cut: str | None = None
+    compile_seconds: float = 0.0
+
+    def whole(self) -> Run:
+        situation, segments = self.situation, self.situation.segments
+        self.problem = Problem(situation.X, situation.y, LABELS)
+        options = options_of(situation, segments[0])
+        self.state = first_weights(situation, options, self.problem)
+        self.w.append(self.state.w[None].copy())
+        self.b.append(self.state.b.copy())
+        self.visit.append(np.zeros(1, dtype=np.int64))
+        self.amount.append(np.zeros(1))
+        stretches: list[Stretch] = []
+        since = 0
+        for k, segment in enumerate(segments):
+            last = k + 1 == len(segments)
+            goal = None if last else max(segments[k + 1].begin, self.done)
+            options = options_of(situation, segment, situation.passes)
+            if k:
+                since = self._carried(stretches[-1], options)
+            begin = self.done
+            kept = self._segment(segment, options, goal)
+            stretches.append(Stretch(segment, options, begin, self.done, since, kept))
+        return self._run(tuple(stretches))
+
+    def _carried(self, before: Stretch, options: Options) -> int:
+        """The state that the next segment begins with; the visit since which it averages."""
+        old, kept = self.state, before.options
+        w, b = old.w[None], old.b
+        start_weights("zero", w, b, self.problem, 0, options.update)  # refuses a hopeless start
+        self.state = State.at(old.w, old.b, np.float64)
+        rules = kept.update.rule, options.update.rule
+        same_rule = type(rules[0]) is type(rules[1]) and _covariance(rules[0]) == _covariance(
+            rules[1]
+        )
+        if same_rule:
+            self.state.spread, self.state.updates = old.spread.copy(), old.updates
+        if kept.keep == options.keep and options.keep in ("average", "vote"):
+            self.state.u, self.state.ub, self.state.visits = old.u, old.ub, old.visits
+            self.state.votes = old.votes
+            return before.since
+        return self.done
+
+    def _segment(self, segment: Segment, options: Options, goal: int | None) -> tuple[Array, Array]:
+        """Train until `goal` visits are done in all, or to the end."""
+        n, kept = self.situation.n_rows, (self.state.w.copy(), self.state.b.copy())
+        all_rows = options.update.mode != "online"
+        if n == 0 or goal == self.done:
+            return kept
+        if isinstance(options.update.rule, MinOver):
+            return self._minover(options, goal)
+        roll = self.next_row if segment.order == "order" and not all_rows else 0
+        seed = seed_of(segment)
+        each = 1 if all_rows else n
+        room = limits.VISITS - self.done
+        wanted = self.situation.passes if goal is None else (goal - self.done) // each
+        passes = min(wanted, room // each)
+        if goal is None and passes < wanted:
+            self.cut = f"the lab shows the first {limits.VISITS:,} visits of a run at most"
+        order = np.arange(n) if roll == 0 else np.roll(np.arange(n), -roll)
+        reason, began = None, self.done
+        if passes:
+            schedule = Schedule(options.schedule(seed).kind, seed)
+            kept = self._call(options, Stop(max_iter=passes), schedule, order, n)
+            reason = cast(Trace, self.trace).stop_reason
+        left = 0 if goal is None else goal - self.done
+        if reason in (None, StopReason.MAX_ITER) and left > 0 and not all_rows:
+            visits = visited(segment.order, n, seed, self.done - began + left)
+            part = order[visits[self.done - began :]]
+            stop = Stop(max_iter=1, clean=False, cycle=False)
+            kept = self._call(options, stop, Schedule(), part, left)
+        return kept
+
+    def _minover(self, options: Options, goal: int | None) -> tuple[Array, Array]:
+        order = np.arange(self.situation.n_rows)
+        most = None if goal is None else goal - self.done
+        stop = Stop(max_iter=self.situation.passes)
+        return self._call(options, stop, Schedule(), order, 0, most)
+
+    def _call(
+        self, options: Options, stop: Stop, schedule: Schedule, order: Array, n: int,
+        most: int | None = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """One call of the engine on the rows in `order`; n visits a pass, 0 if they are steps."""
+        state, done = self.state, self.done
+        X, y = self.situation.X, self.situation.y
+        problem = Problem(np.ascontiguousarray(X[order]), y[order], LABELS)
+        fresh = options.keep == "average" and state.u.size == 0
+        base, before = (0.0 if fresh else state.visits), state.updates
+        room = limits.UPDATES - self.updates
+        allowed = room if most is None else min(room, most)
+        stop = replace(stop, max_updates=before + allowed)
+        keep: Keep = options.keep
+        trace, w, b = train(problem, options.update, schedule, keep, stop, state, record=True)
+        record = trace.record
+        assert record is not None
+        made = int(state.visits - base)
+        self.trace, self.done = trace, done + made
+        self.updates += len(record)
+        self.compile_seconds += trace.compile_seconds
+        self.visit.append((record.visit - base).astype(np.int64) + done + 1)
+        self.amount.append(record.amount)
+        self.w.append(record.w)
+        self.b.append(record.b[:, 0])
+        all_rows = options.update.mode != "online"
+        if all_rows:
+            self.rows.append(np.full(made, -1, dtype=np.int32))
+        elif n == 0:
+            self.rows.append(order[record.row].astype(np.int32))
+        else:
+            rows = order[visited(schedule.kind, len(order), schedule.seed, made)]
+            self.rows.append(rows.astype(np.int32))
+            self.next_row = int(rows[-1] + 1) % self.situation.n_rows if made else self.next_row
+        each = 1 if all_rows else n or made
+        ends = done + np.minimum(np.arange(1, trace.n_passes + 1) * each, made)
+        self.ends.append(ends)
+        self.mistakes.append(trace.mistakes)
+        full = trace.stop_reason is StopReason.MAX_UPDATES
+        if full and allowed == room:
+            self.cut = f"the lab shows the first {limits.UPDATES:,} updates of a run at most"
+        return w.copy(), b.copy()
+
+    def _run(self, stretches: tuple[Stretch, ...]) -> Run:
+        trace = self.trace
+        reason, sentence = "max_iter", "no visit was made"
+        if trace is not None:
+            reason, sentence = str(trace.stop_reason), trace.stop_reason.sentence
+            if trace.cycle is not None:
+                sentence = str(trace.cycle)
+        if self.situation.n_rows == 0:
+            reason, sentence = "empty", "there are no points yet"
+        empty = np.empty(0, dtype=np.int64)
+
+        def joined(parts: list[Array]) -> Array:
+            return np.concatenate(parts) if parts else empty
+
+        return Run(
+            self.situation, stretches, joined(self.rows), joined(self.visit), joined(self.amount),
+            joined(self.w), joined(self.b), joined(self.ends), joined(self.mistakes),
+            reason, sentence, self.cut, trace, self.compile_seconds,
+        )  # fmt: skip
+
+
+def _covariance(rule: Any) -> str:
+    return rule.covariance if isinstance(rule, SecondOrder) else ""

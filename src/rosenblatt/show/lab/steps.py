@@ -1,0 +1,256 @@
+"""Steps: the numbers of a window of a run, visit by visit, and of the charts over all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.errors import RosenblattError
+from rosenblatt.learn.rules import MinOver, Rosenblatt
+from rosenblatt.prove import losses
+from rosenblatt.prove.bounds import MistakeBound, mistake_bound
+from rosenblatt.prove.margin import MaxMargin, max_margin
+from rosenblatt.show.lab import limits, words
+from rosenblatt.show.lab.kept import Kept
+from rosenblatt.show.lab.runs import Run
+
+Array = npt.NDArray[Any]
+HALVES = {"mistake": (1.0, 1.0), "positive": (1.0, 0.0), "correct": (0.0, 0.0), "half": (0.5, 0.5)}
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A run to look at: everything the page draws of it."""
+
+    run: Run
+
+    @cached_property
+    def kept(self) -> Kept:
+        return Kept(self.run)
+
+    # ------------------------------------------------------------- what is compared with
+
+    @cached_property
+    def best(self) -> MaxMargin | None:
+        """The hyperplane of largest margin, the offset counted in the norm; None if there is none.
+
+        That is the one the theorem speaks of, and the cosine is taken with.
+        """
+        situation = self.run.situation
+        if len(np.unique(situation.y)) < 2:
+            return None
+        try:
+            found = max_margin(
+                situation.X, situation.y, fit_intercept=situation.offset,
+                augmented=situation.offset, max_steps=2000,
+            )  # fmt: skip
+        except RosenblattError:
+            return None
+        return found if found.lower > 0 else None
+
+    @cached_property
+    def novikoff(self) -> MistakeBound | None:
+        """How many updates the theorem allows the run, where it speaks of runs like it."""
+        run, best = self.run, self.best
+        update = run.stretches[0].options.update
+        if best is None or len(run.stretches) > 1 or not update.rule.has_rate:
+            return None
+        if run.stretches[0].batch:
+            return None
+        w, b = [float(v) for v in best.w], float(best.b)
+        return mistake_bound(
+            run.problem, np.array(w), b, intercept=run.situation.offset,
+            eta=float(update.etas(1, 1)[0]), start=(run.w[0], float(run.b[0])), tie=update.tie,
+            tau=update.tau,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------ numbers
+
+    def margins(self, visits: Array) -> Array:
+        """y (w.x + b) of all rows (columns) after each of so many visits (lines)."""
+        run, situation = self.run, self.run.situation
+        k = run.update_at(visits)
+        scores = run.w[k] @ situation.X.T + run.b[k, None]
+        margins: Array = situation.y * scores
+        return margins
+
+    def cosine(self, visits: Array) -> Array:
+        """The cosine with the best separator, NaN where there is nothing to compare."""
+        run, best = self.run, self.best
+        k = run.update_at(visits)
+        if best is None:
+            return np.full(len(k), np.nan)
+        mine, other = run.w[k], np.array([float(v) for v in best.w])
+        if run.situation.offset:
+            mine, other = np.column_stack([mine, run.b[k]]), np.append(other, float(best.b))
+        lengths = np.linalg.norm(mine, axis=1) * np.linalg.norm(other)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(lengths > 0, np.clip(mine @ other / lengths, -1, 1), np.nan)
+
+    def norm(self, visits: Array) -> Array:
+        """||w||, the offset counted if it is trained, as in the theorem."""
+        k, run = self.run.update_at(visits), self.run
+        square = (run.w[k] ** 2).sum(axis=1) + (run.b[k] ** 2 if run.situation.offset else 0)
+        return np.asarray(np.sqrt(square))
+
+    @cached_property
+    def update_mistakes(self) -> Array:
+        """How much of a mistake each update answered; in batch mode how many. 0 for the start."""
+        run, situation = self.run, self.run.situation
+        found = np.zeros(len(run.visit))
+        for stretch in run.stretches:
+            first, last = run.update_at(np.array([stretch.begin, stretch.end])).tolist()
+            k = np.arange(first + 1, last + 1)
+            if not len(k):
+                continue
+            update = stretch.options.update
+            if stretch.batch:
+                passes = np.searchsorted(run.ends, run.visit[k])
+                found[k] = run.mistakes[passes]
+            elif isinstance(update.rule, Rosenblatt):
+                found[k] = np.abs(run.amount[k]) / float(update.etas(1, 1)[0])
+            else:
+                row = run.row[run.visit[k] - 1]
+                x, label = situation.X[row], situation.y[row]
+                z = label * ((run.w[k - 1] * x).sum(axis=1) + run.b[k - 1])
+                tied = np.where(label < 0, *HALVES[update.tie])
+                found[k] = np.where(z < 0, 1.0, np.where(z > 0, 0.0, tied))
+        return found
+
+    def mistakes(self, visits: Array) -> Array:
+        """Mistakes so far, half ones counted as one, as the engine does."""
+        found = self.update_mistakes
+        counts = np.cumsum(np.where(found == 0.5, 1.0, found))
+        return counts[self.run.update_at(visits)].astype(np.int64)
+
+    # ------------------------------------------------------------------------- window
+
+    def window(self, first: int, last: int) -> dict[str, Any]:
+        """Visits first to last, both included."""
+        run = self.run
+        t = np.arange(first, last + 1)
+        k = run.update_at(t)
+        before = run.update_at(np.maximum(t - 1, 0))
+        row = np.where(t > 0, run.row[np.maximum(t - 1, 0)], -1) if run.total else -np.ones_like(t)
+        single = row >= 0
+        X, y = run.situation.X, run.situation.y
+        score = np.full(len(t), np.nan)
+        if single.any():
+            x = X[row[single]]
+            score[single] = (run.w[before[single]] * x).sum(axis=1) + run.b[before[single]]
+        margin = np.where(single, score * (y[row] if len(y) else 0), np.nan)
+        moved = k > before
+        mistake = np.where(moved, self.update_mistakes[k], 0.0)
+        z = self.margins(t)
+        kept_w, kept_b = self.kept.at(t)
+        # a score of 0 predicts +1, see docs/conventions.md
+        said, positive = (z * y >= 0), y > 0
+        table = {
+            "tp": (said & positive).sum(axis=1), "tn": (~said & ~positive).sum(axis=1),
+            "fp": (said & ~positive).sum(axis=1), "fn": (~said & positive).sum(axis=1),
+        }  # fmt: skip
+        columns = {
+            "row": row, "pass": self._passes(t), "score": score, "margin": margin,
+            "mistake": mistake, "moved": moved, "w": run.w[k], "b": run.b[k], "kept_w": kept_w,
+            "kept_b": kept_b, "norm": self.norm(t), "cosine": self.cosine(t),
+            "hard": losses.hard(z).sum(axis=1), "soft": losses.soft(z).sum(axis=1), **table,
+        }  # fmt: skip
+        told = {name: listed(values) for name, values in columns.items()}
+        return {"from": first, "to": last, **told, "words": self._words(t, columns)}
+
+    def _passes(self, visits: Array) -> Array:
+        """The pass of each visit, counted from 1; 0 for the start."""
+        return np.where(visits > 0, np.searchsorted(self.run.ends, visits) + 1, 0)
+
+    def _words(self, visits: Array, c: dict[str, Array]) -> list[str]:
+        run, offset = self.run, self.run.situation.offset
+        which = run.stretch_at(visits).tolist()
+        said = []
+        for i, t in enumerate(visits.tolist()):
+            w, b, row = c["w"][i].tolist(), float(c["b"][i]), int(c["row"][i])
+            if t == 0:
+                said.append(f"start: {words.weights(w, b, offset)}")
+                continue
+            stretch = run.stretches[which[i]]
+            moves = words.moved(w, b, offset) if c["moved"][i] else None
+            if row < 0:
+                n = run.situation.n_rows
+                said.append(words.all_rows(n, int(c["mistake"][i]), moves))
+                continue
+            label, margin = int(run.situation.y[row]), float(c["margin"][i])
+            if isinstance(stretch.options.update.rule, MinOver):
+                said.append(words.smallest(row, label, margin, moves or "nothing moves"))
+                continue
+            score, mistake = float(c["score"][i]), float(c["mistake"][i])
+            said.append(words.one_row(row, label, score, mistake, moves, margin))
+        return said
+
+    # -------------------------------------------------------------------- the whole run
+
+    def charts(self) -> dict[str, Any]:
+        """Thinned to at most so many places."""
+        run = self.run
+        places = min(limits.PLACES, run.total + 1)
+        t = np.unique(np.linspace(0, run.total, places).round().astype(np.int64))
+        z = self.margins(t)
+        low, high = self._growth(run.update_at(t))
+        columns = {
+            "visit": t, "hard": losses.hard(z).sum(axis=1), "soft": losses.soft(z).sum(axis=1),
+            "norm": self.norm(t), "cosine": self.cosine(t), "mistakes": self.mistakes(t),
+            "low": low, "high": high,
+        }  # fmt: skip
+        return {name: listed(values) for name, values in columns.items()}
+
+    def _growth(self, updates: Array) -> tuple[Array, Array]:
+        """Between which lines the theorem has ||w|| after so many whole updates from zero.
+
+        eta k gamma <= ||w|| <= eta sqrt(k) R; their quotient bounds the cosine from below.
+        """
+        nothing = np.full(len(updates), np.nan)
+        run, bound, best = self.run, self.novikoff, self.best
+        if bound is None or best is None or run.w[0].any() or run.b[0]:
+            return nothing, nothing
+        update = run.stretches[0].options.update
+        if update.tie == "half" or update.tau:
+            return nothing, nothing
+        eta = float(update.etas(1, 1)[0])
+        return eta * updates * best.lower, eta * np.sqrt(updates) * bound.radius
+
+    def bound(self) -> dict[str, Any] | None:
+        """Novikoff's bound beside what the run did."""
+        found, best, made = self.novikoff, self.best, self.run.updates
+        if found is None or best is None or not np.isfinite(found.mistakes):
+            return None
+        most = int(found.mistakes)
+        return {
+            "low": made, "high": most, "R": found.radius, "gamma": found.margin,
+            "sentence": f"{made} updates made; Novikoff's theorem allows {most:,} "
+            f"(R = {words.number(found.radius)}, gamma = {words.number(found.margin)})",
+        }  # fmt: skip
+
+    def summary(self) -> dict[str, Any]:
+        """All but the window."""
+        run = self.run
+        return {
+            "total": run.total,
+            "passes": len(run.ends),
+            "updates": run.updates,
+            "mistakes": int(run.mistakes.sum()),
+            "stop": {"reason": run.reason, "sentence": run.sentence},
+            "cut": run.cut,
+            "per_pass": {"mistakes": run.mistakes.tolist(), "ends": run.ends.tolist()},
+            "bound": self.bound(),
+            "charts": self.charts(),
+            "segments": [{"from": s.begin, "words": s.segment.words} for s in run.stretches],
+        }
+
+
+def listed(values: Array) -> list[Any]:
+    """As JSON can hold it: None for what is not a number."""
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return list(values.tolist())
+    return [None if not np.all(np.isfinite(v)) else v.tolist() for v in values]

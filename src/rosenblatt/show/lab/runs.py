@@ -32,6 +32,17 @@ LABELS = np.array([-1, 1])
 
 
 @dataclass(frozen=True, eq=False)
+class Call:
+    """One call of the engine: the rows in their order, and what it was asked."""
+
+    segment: int
+    rows: Array
+    options: Options
+    schedule: Schedule
+    stop: Stop
+
+
+@dataclass(frozen=True, eq=False)
 class Stretch:
     """What one segment did: visits `begin` + 1 to `end` of the run."""
 
@@ -41,6 +52,7 @@ class Stretch:
     end: int
     since: int  # the visit after which its average or its votes begin
     kept: tuple[Array, Array]  # given back by the engine at `end`
+    carried: tuple[str, ...]  # what of the state went on into it, besides the weights
 
     @property
     def keep(self) -> str:
@@ -72,6 +84,7 @@ class Run:
     reason, told : why the run ended, and what its cycle proves, if there is one
     cut : what a limit of the lab left out, or nothing
     trace : of the last call of the engine
+    calls : of the engine, so that the run can be made again
     """
 
     situation: Situation
@@ -87,6 +100,7 @@ class Run:
     sentence: str
     cut: str | None
     trace: Trace | None
+    calls: tuple[Call, ...]
     compile_seconds: float = 0.0
 
     @property
@@ -172,6 +186,9 @@ class _Course:
     updates: int = 0
     next_row: int = 0
     trace: Trace | None = None
+    calls: list[Call] = field(default_factory=list)
+    segment: int = 0
+    carries: tuple[str, ...] = ()
     cut: str | None = None
     compile_seconds: float = 0.0
 
@@ -187,14 +204,14 @@ class _Course:
         stretches: list[Stretch] = []
         since = 0
         for k, segment in enumerate(segments):
-            last = k + 1 == len(segments)
+            last, self.segment = k + 1 == len(segments), k
             goal = None if last else max(segments[k + 1].begin, self.done)
             options = options_of(situation, segment, situation.passes)
             if k:
                 since = self._carried(stretches[-1], options)
             begin = self.done
             kept = self._segment(segment, options, goal)
-            stretches.append(Stretch(segment, options, begin, self.done, since, kept))
+            stretches.append(Stretch(segment, options, begin, self.done, since, kept, self.carries))
         return self._run(tuple(stretches))
 
     def _carried(self, before: Stretch, options: Options) -> int:
@@ -207,11 +224,14 @@ class _Course:
         same_rule = type(rules[0]) is type(rules[1]) and _covariance(rules[0]) == _covariance(
             rules[1]
         )
+        self.carries = ()
         if same_rule:
             self.state.spread, self.state.updates = old.spread.copy(), old.updates
+            self.carries = ("spread", "updates")
         if kept.keep == options.keep and options.keep in ("average", "vote"):
             self.state.u, self.state.ub, self.state.visits = old.u, old.ub, old.visits
             self.state.votes = old.votes
+            self.carries += ("u", "ub", "visits", "votes")
             return before.since
         return self.done
 
@@ -264,6 +284,7 @@ class _Course:
         room = limits.UPDATES - self.updates
         allowed = room if most is None else min(room, most)
         stop = replace(stop, max_updates=before + allowed)
+        self.calls.append(Call(self.segment, order, options, schedule, stop))
         keep: Keep = options.keep
         trace, w, b = train(problem, options.update, schedule, keep, stop, state, record=True)
         record = trace.record
@@ -311,7 +332,7 @@ class _Course:
         return Run(
             self.situation, stretches, joined(self.rows), joined(self.visit), joined(self.amount),
             joined(self.w), joined(self.b), joined(self.ends), joined(self.mistakes),
-            reason, sentence, self.cut, trace, self.compile_seconds,
+            reason, sentence, self.cut, trace, tuple(self.calls), self.compile_seconds,
         )  # fmt: skip
 
 

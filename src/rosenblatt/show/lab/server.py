@@ -25,8 +25,10 @@ from starlette.routing import Route
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learn.rules import RULES
 from rosenblatt.show.lab import limits
+from rosenblatt.show.lab.filming import filmed
 from rosenblatt.show.lab.guard import Guard
 from rosenblatt.show.lab.presets import preset, presets
+from rosenblatt.show.lab.python_lines import python_lines
 from rosenblatt.show.lab.situation import (
     KEEPS,
     MODES,
@@ -39,6 +41,7 @@ from rosenblatt.show.lab.situation import (
     shown,
     whole,
 )
+from rosenblatt.show.lab.table import Table
 from rosenblatt.show.lab.verdict import verdict_of
 from rosenblatt.show.lab.warming import Warming
 from rosenblatt.show.lab.work import Busy, Memory, Work
@@ -68,6 +71,9 @@ def application(work: Work | None = None, warming: Warming | None = None) -> Sta
         Route("/api/tour/{name}", lab.tour),
         Route("/api/run", lab.run, methods=["POST"]),
         Route("/api/verdict", lab.verdict, methods=["POST"]),
+        Route("/api/table", lab.table, methods=["POST"]),
+        Route("/api/film", lab.film, methods=["POST"]),
+        Route("/api/python", lab.python, methods=["POST"]),
     ]
 
     @contextlib.asynccontextmanager
@@ -196,6 +202,36 @@ class _Lab:
         X, y = read_points(asked.get("points"))
         offset = flag(asked.get("offset", True), "offset")
         return _json_response(await self.work.do(lambda: _written(verdict_of(X, y, offset))))
+
+    @explained
+    async def table(self, request: Request) -> Response:
+        raw, asked = await _body(request, limits.TABLE), request.query_params
+
+        def job() -> bytes:
+            table = Table.read(raw)
+            if not asked:
+                return _written(table.told())
+            wanted = [asked.get(name, "")[:1000] for name in ("x", "y", "label", "positive")]
+            made, note = table.situation(*wanted)
+            return _written({"situation": made.told(), "note": note})
+
+        return _json_response(await self.work.do(job))
+
+    @explained
+    async def film(self, request: Request) -> Response:
+        situation = Situation.read((await _json(request)).get("situation"))
+        page = await self.work.do(lambda: filmed(self.memory.steps(situation).run))
+        named = {"Content-Disposition": 'attachment; filename="perceptron.html"'}
+        return Response(page, media_type="text/html", headers=named)
+
+    @explained
+    async def python(self, request: Request) -> Response:
+        situation = Situation.read((await _json(request)).get("situation"))
+
+        def job() -> bytes:
+            return _written({"python": python_lines(self.memory.steps(situation).run)})
+
+        return _json_response(await self.work.do(job))
 
 
 def _tours() -> Any:

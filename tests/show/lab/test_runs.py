@@ -98,6 +98,19 @@ def test_a_run_is_the_reference_s_visit_for_visit(text):
     if runs[-1].visits and len(situation.segments) == 1:
         assert run.reason == runs[-1].stop_reason
     assert sum(run.mistakes) == sum(v.mistake if v.row < 0 else v.mistake > 0 for v in visits)
+    for k in (0, run.total // 2, run.total):
+        check_losses(situation.X, situation.y, k, told)
+
+
+def check_losses(X, y, k, told):
+    z = y * (X @ told["w"][k] + told["b"][k])
+    assert told["hard"][k] == (z < 0).sum()
+    assert told["soft"][k] == np.maximum(-z, 0).sum()
+    said = np.where(y * z >= 0, 1, -1)
+    assert told["tp"][k] == ((said > 0) & (y > 0)).sum()
+    assert told["fn"][k] == ((said < 0) & (y > 0)).sum()
+    assert told["tn"][k] + told["fp"][k] == (y < 0).sum()
+    assert told["tn"][k] == ((said < 0) & (y < 0)).sum()
 
 
 @given(situations(most_segments=1, modes=("online",), keeps=ALL_KEEPS))
@@ -138,26 +151,6 @@ def test_an_average_goes_on_through_a_switch(text):
         mean = np.mean(told["w"][1:], axis=0)
         np.testing.assert_allclose(told["kept_w"][-1], mean, atol=1e-9)
         np.testing.assert_allclose(run.stretches[-1].kept[0], mean, atol=1e-9)
-
-
-@given(situations(most_segments=2))
-def test_losses_and_the_table_are_those_of_the_weights(text):
-    situation = Situation.read(text)
-    try:
-        run = run_of(situation)
-    except ParameterError:
-        return
-    told = Steps(run).window(0, run.total)
-    X, y = situation.X, situation.y
-    for k in range(0, run.total + 1, 5):
-        z = y * (X @ told["w"][k] + told["b"][k])
-        assert told["hard"][k] == (z < 0).sum()
-        assert told["soft"][k] == np.maximum(-z, 0).sum()
-        said = np.where(y * z >= 0, 1, -1)
-        assert told["tp"][k] == ((said > 0) & (y > 0)).sum()
-        assert told["fn"][k] == ((said < 0) & (y > 0)).sum()
-        assert told["tn"][k] + told["fp"][k] == (y < 0).sum()
-        assert told["tn"][k] == ((said < 0) & (y < 0)).sum()
 
 
 SUTD = {

@@ -157,6 +157,13 @@ SCRIPTS = {
         },
         ("numpy", "numba", "scipy", "highspy", "python-flint"),
     ),
+    "lab": Script(
+        "lab.py",
+        (),
+        ("--sessions", "4", "--points", "100", "--steps", "3"),
+        {r"lab, \d+ points": (PAGE, "lab"), r"the lab's server": (PAGE, "lab-memory")},
+        ("numpy", "numba", "starlette", "uvicorn"),
+    ),
     "libol": Script(
         "libol.py",
         (),
@@ -296,6 +303,7 @@ JOBS: dict[str, Callable[..., None]] = {
     "endless": SCRIPTS["endless"].run,
     "separability": SCRIPTS["separability"].run,
     "coefficients": SCRIPTS["coefficients"].run,
+    "lab": SCRIPTS["lab"].run,
     "libol": SCRIPTS["libol"].run,
     "freund_schapire": SCRIPTS["freund_schapire"].run,
 }

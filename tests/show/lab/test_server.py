@@ -292,13 +292,13 @@ def test_what_the_engine_refuses_is_a_message(client):
 
 
 def test_memory_is_bounded():
-    memory = Memory(most=100_000)
+    memory = Memory(most=1_000_000)
     for k in range(20):
         text = {**XOR, "points": [*XOR["points"], [k, 5, 1]]}
         situation = server.Situation.read(text)
         assert memory.steps(situation) is memory.steps(situation)
     assert 1 <= len(memory.runs) < 20
-    assert memory.held == sum(s.run.nbytes for s in memory.runs.values()) <= 100_000
+    assert memory.held == sum(s.run.nbytes for s in memory.runs.values()) <= 1_000_000
 
 
 def test_kernels_are_warmed_in_the_background(monkeypatch):

@@ -114,7 +114,7 @@ class Run:
     @property
     def nbytes(self) -> int:
         """About how much memory it holds, what is computed later included."""
-        return 20_000 + 5 * self.row.nbytes + 200 * len(self.visit) + 64 * self.situation.n_rows
+        return 200_000 + 5 * self.row.nbytes + 200 * len(self.visit) + 64 * self.situation.n_rows
 
     @cached_property
     def problem(self) -> Problem:

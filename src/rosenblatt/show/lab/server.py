@@ -191,8 +191,7 @@ class _Lab:
         def job() -> bytes:
             steps = self.memory.steps(situation)
             to = min(last, steps.run.total)
-            window = steps.window(min(first, to), to)
-            return _written({**steps.summary(), "steps": window})
+            return steps.told(min(first, to), to)
 
         return _json_response(await self.work.do(job))
 

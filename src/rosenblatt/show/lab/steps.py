@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import RosenblattError
 from rosenblatt.learn.rules import MinOver, Rosenblatt
 from rosenblatt.prove import losses
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
-from rosenblatt.prove.margin import MaxMargin, max_margin
-from rosenblatt.show.lab import limits, words
+from rosenblatt.prove.margin import MaxMargin
+from rosenblatt.show.lab import limits, proofs, words
 from rosenblatt.show.lab.kept import Kept
 from rosenblatt.show.lab.runs import Run
 
@@ -43,14 +43,7 @@ class Steps:
         situation = self.run.situation
         if len(np.unique(situation.y)) < 2:
             return None
-        try:
-            found = max_margin(
-                situation.X, situation.y, fit_intercept=situation.offset,
-                augmented=situation.offset, max_steps=2000,
-            )  # fmt: skip
-        except RosenblattError:
-            return None
-        return found if found.lower > 0 else None
+        return proofs.widest(situation.X, situation.y, situation.offset, situation.offset)
 
     @cached_property
     def novikoff(self) -> MistakeBound | None:
@@ -61,7 +54,7 @@ class Steps:
             return None
         if run.stretches[0].batch:
             return None
-        w, b = [float(v) for v in best.w], float(best.b)
+        *w, b = proofs.scaled(best.w, best.b)
         return mistake_bound(
             run.problem, np.array(w), b, intercept=run.situation.offset,
             eta=float(update.etas(1, 1)[0]), start=(run.w[0], float(run.b[0])), tie=update.tie,
@@ -70,13 +63,21 @@ class Steps:
 
     # ------------------------------------------------------------------------ numbers
 
-    def margins(self, visits: Array) -> Array:
-        """y (w.x + b) of all rows (columns) after each of so many visits (lines)."""
-        run, situation = self.run, self.run.situation
-        k = run.update_at(visits)
-        scores = run.w[k] @ situation.X.T + run.b[k, None]
-        margins: Array = situation.y * scores
-        return margins
+    def judged(self, visits: Array) -> dict[str, Array]:
+        """Losses and the table of right and wrong answers after each of so many visits.
+
+        Computed once for each of the weights, which most visits leave as they are.
+        """
+        run, y = self.run, self.run.situation.y
+        k, which = np.unique(run.update_at(visits), return_inverse=True)
+        scores = run.w[k] @ run.situation.X.T + run.b[k, None]
+        z = y * scores
+        said, positive = scores >= 0, y > 0  # a score of 0 predicts +1, see docs/conventions.md
+        found = {
+            "hard": losses.hard(z), "soft": losses.soft(z), "tp": said & positive,
+            "tn": ~said & ~positive, "fp": said & ~positive, "fn": ~said & positive,
+        }  # fmt: skip
+        return {name: values.sum(axis=1)[which] for name, values in found.items()}
 
     def cosine(self, visits: Array) -> Array:
         """The cosine with the best separator, NaN where there is nothing to compare."""
@@ -84,9 +85,10 @@ class Steps:
         k = run.update_at(visits)
         if best is None:
             return np.full(len(k), np.nan)
-        mine, other = run.w[k], np.array([float(v) for v in best.w])
+        mine, other = run.w[k], np.array(proofs.scaled(best.w, best.b))
         if run.situation.offset:
-            mine, other = np.column_stack([mine, run.b[k]]), np.append(other, float(best.b))
+            mine = np.column_stack([mine, run.b[k]])
+        other = other[: mine.shape[1]]
         lengths = np.linalg.norm(mine, axis=1) * np.linalg.norm(other)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(lengths > 0, np.clip(mine @ other / lengths, -1, 1), np.nan)
@@ -145,19 +147,11 @@ class Steps:
         margin = np.where(single, score * (y[row] if len(y) else 0), np.nan)
         moved = k > before
         mistake = np.where(moved, self.update_mistakes[k], 0.0)
-        z = self.margins(t)
         kept_w, kept_b = self.kept.at(t)
-        # a score of 0 predicts +1, see docs/conventions.md
-        said, positive = (z * y >= 0), y > 0
-        table = {
-            "tp": (said & positive).sum(axis=1), "tn": (~said & ~positive).sum(axis=1),
-            "fp": (said & ~positive).sum(axis=1), "fn": (~said & positive).sum(axis=1),
-        }  # fmt: skip
         columns = {
             "row": row, "pass": self._passes(t), "score": score, "margin": margin,
             "mistake": mistake, "moved": moved, "w": run.w[k], "b": run.b[k], "kept_w": kept_w,
-            "kept_b": kept_b, "norm": self.norm(t), "cosine": self.cosine(t),
-            "hard": losses.hard(z).sum(axis=1), "soft": losses.soft(z).sum(axis=1), **table,
+            "kept_b": kept_b, "norm": self.norm(t), "cosine": self.cosine(t), **self.judged(t),
         }  # fmt: skip
         told = {name: listed(values) for name, values in columns.items()}
         return {"from": first, "to": last, **told, "words": self._words(t, columns)}
@@ -196,10 +190,10 @@ class Steps:
         run = self.run
         places = min(limits.PLACES, run.total + 1)
         t = np.unique(np.linspace(0, run.total, places).round().astype(np.int64))
-        z = self.margins(t)
+        found = self.judged(t)
         low, high = self._growth(run.update_at(t))
         columns = {
-            "visit": t, "hard": losses.hard(z).sum(axis=1), "soft": losses.soft(z).sum(axis=1),
+            "visit": t, "hard": found["hard"], "soft": found["soft"],
             "norm": self.norm(t), "cosine": self.cosine(t), "mistakes": self.mistakes(t),
             "low": low, "high": high,
         }  # fmt: skip
@@ -232,6 +226,15 @@ class Steps:
             f"(R = {words.number(found.radius)}, gamma = {words.number(found.margin)})",
         }  # fmt: skip
 
+    def told(self, first: int, last: int) -> bytes:
+        """The whole answer as JSON; what does not depend on the window is written once."""
+        window = json.dumps(self.window(first, last), allow_nan=False, separators=(",", ":"))
+        return b'%s,"steps":%s}' % (self._summary_text[:-1], window.encode())
+
+    @cached_property
+    def _summary_text(self) -> bytes:
+        return json.dumps(self.summary(), allow_nan=False, separators=(",", ":")).encode()
+
     def summary(self) -> dict[str, Any]:
         """All but the window."""
         run = self.run
@@ -251,6 +254,10 @@ class Steps:
 
 def listed(values: Array) -> list[Any]:
     """As JSON can hold it: None for what is not a number."""
-    if values.dtype.kind != "f" or np.isfinite(values).all():
-        return list(values.tolist())
-    return [None if not np.all(np.isfinite(v)) else v.tolist() for v in values]
+    found: list[Any] = values.tolist()
+    if values.dtype.kind != "f":
+        return found
+    lines = values.reshape(len(values), -1)
+    for k in np.flatnonzero(~np.isfinite(lines).all(axis=1)).tolist():
+        found[k] = None
+    return found

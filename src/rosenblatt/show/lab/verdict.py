@@ -16,14 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import RosenblattError
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, Separable
 from rosenblatt.prove.claims.words import number as written
 from rosenblatt.prove.claims.writing import rational_text
-from rosenblatt.prove.margin import max_margin
-from rosenblatt.prove.separability import separability
-from rosenblatt.show.lab import limits, words
+from rosenblatt.show.lab import proofs, words
 
 Array = npt.NDArray[Any]
 
@@ -45,7 +42,7 @@ def _answer(X: Array, y: Array, offset: bool) -> dict[str, Any]:
     if len(np.unique(y)) == 1:
         said = f"All points are of class {int(y[0]):+d}: there is nothing to separate."
         return {"verdict": "one class", "words": said, **told}
-    certificate = separability(X, y, fit_intercept=offset, max_seconds=limits.SECONDS)
+    certificate = proofs.certificate(X, y, offset)
     told["verified"] = bool(certificate.verify(X, y))
     told["certificate"] = json.loads(certificate.to_json())
     where = "a line" if offset else "a line through the origin"
@@ -75,11 +72,10 @@ def _answer(X: Array, y: Array, offset: bool) -> dict[str, Any]:
 
 def _line(certificate: Any) -> dict[str, Any]:
     """The certificate's own hyperplane."""
-    size = max(abs(Fraction(v)) for v in (*certificate.w, certificate.b)) or Fraction(1)
-    scaled = [float(Fraction(v) / size) for v in (*certificate.w, certificate.b)]
+    *w, b = proofs.scaled(certificate.w, certificate.b)
     return {
-        "w": scaled[:2],
-        "b": scaled[2],
+        "w": w,
+        "b": b,
         "exact": {
             "w": [rational_text(Fraction(v)) for v in certificate.w],
             "b": rational_text(Fraction(certificate.b)),
@@ -93,12 +89,10 @@ def _largest(certificate: Separable, X: Array, y: Array, offset: bool) -> dict[s
     """The line of largest margin; `exact` is the certificate's, which is what was checked."""
     line = _line(certificate)
     line["margin"] = certificate.margin
-    try:
-        found = max_margin(X, y, fit_intercept=offset, max_steps=2000)
-    except RosenblattError:
+    found = proofs.widest(X, y, offset, augmented=False)
+    if found is None:
         return line
-    size = max(abs(Fraction(v)) for v in found.w) or Fraction(1)
-    w, b = [float(Fraction(v) / size) for v in found.w], float(Fraction(found.b) / size)
+    *w, b = proofs.scaled(found.w, found.b)
     return {
         **line, "w": w, "b": b, "margin": found.lower, "support": [int(i) for i in found.support]
     }  # fmt: skip

@@ -1,7 +1,5 @@
 """The film in a real browser: played, paused, stepped and scrubbed."""
 
-import os
-import shutil
 import warnings
 
 import numpy as np
@@ -11,7 +9,6 @@ from sklearn.datasets import load_iris
 from rosenblatt import Perceptron, film
 from rosenblatt.learn import reference
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 AND = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), ["no", "no", "no", "yes"]
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
 
@@ -26,19 +23,6 @@ COLOURS = """(places) => {
   ctx.drawImage(canvas, 0, 0);
   return places.map((p) => Array.from(ctx.getImageData(...p, 1, 1).data));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium; the tests skip where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed, so no page can be opened")
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with playwright.sync_playwright() as p:
-        running = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if root else [])
-        yield running
-        running.close()
 
 
 @pytest.fixture

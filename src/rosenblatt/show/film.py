@@ -19,7 +19,8 @@ from rosenblatt.show.footage import Footage
 from rosenblatt.show.pages import write_page
 
 Array = npt.NDArray[Any]
-STYLES, SCRIPTS = ("film.css",), ("plot.js", "views.js", "chart.js", "film.js")
+STYLES = ("colours.css", "film.css")
+SCRIPTS = ("geometry.js", "plot.js", "views.js", "chart.js", "film.js")
 
 
 def film(

@@ -1,0 +1,108 @@
+/* Run: what the server said about the present run, and the steps of it that are here.
+
+   Steps come in windows around the place looked at. While a new run is asked for, the old one stays
+   on the screen; a run that the engine refuses never replaces one that it accepted. */
+
+import { runKey } from "./situation.js";
+import { Latest, post } from "./server.js";
+import { complain } from "./page.js";
+
+const WINDOW = 500; // steps asked for at once; the server gives at most 512
+const BEHIND = 60; // of these before the place looked at
+const NEAR = 150; // so close to the end of what is here, more is fetched
+const MOST = 20000; // steps kept
+
+export class Run {
+  constructor(store, changed) {
+    Object.assign(this, { store, changed, answer: null, situation: null, key: null, steps: new Map(), refused: null });
+    this.runs = new Latest((situation, key) => this.fetchRun(situation, key));
+    this.windows = new Latest((from) => this.fetchWindow(from));
+  }
+
+  get busy() { return this.runs.busy || this.windows.busy; }
+  /* Whether what is here is the run of the present situation. */
+  get current() { return this.answer !== null && this.key === runKey(this.store.now); }
+  get total() { return this.answer ? this.answer.total : 0; }
+  get at() { return Math.min(this.store.now.at, this.total); }
+  get step() { return this.steps.get(this.at) || null; }
+
+  /* Called after every change: ask for another run, or for more of this one. */
+  follow() {
+    const { now } = this.store, key = runKey(now);
+    if (key !== this.key && key !== this.asked) {
+      this.asked = key;
+      this.runs.ask(now, key);
+    } else if (this.answer && key === this.key) this.prefetch();
+  }
+
+  /* The server could not be asked, or refused: ask again. */
+  retry() {
+    this.asked = null;
+    this.follow();
+  }
+
+  async fetchRun(situation, key) {
+    const from = Math.max(0, situation.at - BEHIND);
+    try {
+      let answer = await post("/api/run", asked(situation, from));
+      if (answer.total < situation.at && answer.steps.from > answer.total - 1) {
+        answer = await post("/api/run", asked(situation, Math.max(0, answer.total - BEHIND)));
+      }
+      Object.assign(this, { answer, situation, key, refused: null });
+      this.steps = new Map();
+      this.take(answer.steps);
+      complain("run", null);
+    } catch (error) {
+      this.refused = key;
+      complain("run", error.message);
+    }
+    this.changed();
+    if (this.answer && this.key === runKey(this.store.now)) this.prefetch();
+  }
+
+  async fetchWindow(from) {
+    const { situation, key } = this;
+    try {
+      const answer = await post("/api/run", asked(situation, from));
+      if (key !== this.key) return;
+      this.take(answer.steps);
+      complain("window", null);
+    } catch (error) {
+      complain("window", error.message);
+      return;
+    }
+    this.changed();
+  }
+
+  /* Columns become steps. */
+  take(columns) {
+    const { from, to, ...rest } = columns;
+    if (this.steps.size > MOST) this.steps = new Map();
+    for (let t = from; t <= to; t++) {
+      const step = { t };
+      for (const name in rest) if (rest[name]) step[name] = rest[name][t - from];
+      this.steps.set(t, step);
+    }
+  }
+
+  /* Fetch what is missing at the place looked at, or soon will be. */
+  prefetch() {
+    const { at, total } = this;
+    if (!this.steps.has(at)) { this.windows.ask(Math.max(0, at - BEHIND)); return; }
+    if (this.windows.busy) return;
+    const ahead = Math.min(total, at + NEAR), behind = Math.max(0, at - 20);
+    if (!this.steps.has(ahead)) this.windows.ask(this.firstMissing(at, 1));
+    else if (!this.steps.has(behind)) this.windows.ask(Math.max(0, at - WINDOW + 40));
+  }
+
+  firstMissing(at, by) {
+    let t = at;
+    while (this.steps.has(t)) t += by;
+    return t;
+  }
+}
+
+function asked(situation, from) {
+  const { view, tour, ...told } = situation;
+  return { situation: told, from, to: from + WINDOW };
+}

@@ -47,6 +47,7 @@ from rosenblatt.show.lab.warming import Warming
 from rosenblatt.show.lab.work import Busy, Memory, Work
 
 Answer = Callable[[Request], Awaitable[Response]]
+SHARED = ("geometry.js", "colours.css")  # with the film
 STATIC = ("css", "js", "svg", "png", "ico", "html", "webmanifest", "woff2")
 log = logging.getLogger("rosenblatt.lab")
 
@@ -248,7 +249,7 @@ def _file(name: str) -> Response:
     """A file of the page; no name leads out of its folder."""
     parts = name.split("/")
     known = name.rpartition(".")[2] in STATIC and all(p and p.strip(".") for p in parts)
-    place = files("rosenblatt.show.lab") / "page"
+    place = files("rosenblatt.show") / ("film_page" if name in SHARED else "lab/page")
     for part in parts if known and "\\" not in name else ["?"]:
         place = place / part
     if not known or not place.is_file():

@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris
 
 from rosenblatt import Perceptron, film
 from rosenblatt.learn import reference
+from tests.show.browsing import until
 
 AND = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), ["no", "no", "no", "yes"]
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -62,15 +63,6 @@ def recorded(X, y, **choices):
 @pytest.fixture(scope="module")
 def learned_and():
     return recorded(*AND)
-
-
-def until(page, condition):
-    """Wait for it; the page's policy forbids the `eval` that playwright would wait with."""
-    for _ in range(400):
-        if page.evaluate(condition):
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError(f"never came true: {condition}")
 
 
 def state(page):

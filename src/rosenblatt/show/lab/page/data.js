@@ -47,6 +47,7 @@ export class Data {
 
   async upload(file) {
     byId("columns").hidden = true;
+    put("data-note", "");
     if (!file) return;
     try {
       if (file.size > 2_000_000) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; at most 2 MB can be read. Take fewer rows.`);
@@ -92,7 +93,8 @@ export class Data {
     const query = new URLSearchParams({ x: byId("column-x").value, y: byId("column-y").value, label: byId("column-label").value, positive: byId("column-positive").value });
     try {
       const { situation, note } = await this.table(`?${query}`);
-      complain("upload", note || null);
+      complain("upload", null);
+      put("data-note", note || "");
       byId("columns").hidden = true;
       this.load(readSituation(situation));
     } catch (error) {

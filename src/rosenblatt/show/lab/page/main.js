@@ -168,6 +168,13 @@ async function begin() {
   ready = true;
 }
 
+/* Said only where somebody waits: a rule that is compiled for the first time. */
+let waited = 0;
+setInterval(() => {
+  waited = run.runs.busy || verdict.busy ? waited + 1 : 0;
+  document.body.classList.toggle("working", waited > 1);
+}, 250);
+
 let ready = false;
 window.lab = {
   situation: () => store.now,
@@ -175,6 +182,6 @@ window.lab = {
   verdict: () => verdict.answer,
   playing: () => player.playing,
   toPixel: (x, y) => plane.view.toPixel(x, y),
-  get busy() { return !ready || asked || busy() || run.busy || verdict.busy || address.timer !== null; },
+  get busy() { return !ready || asked || busy() || run.busy || verdict.busy; },
 };
 begin();

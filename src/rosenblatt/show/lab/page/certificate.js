@@ -48,7 +48,7 @@ function common(plane, { kind, point, exact, positive, negative }, points) {
       if (turned) layers.proof.append(drawn("path", { class: `hull ${name}`, d: plane.path([at, [0, 0]]) }));
       if (turned && sign < 0) layers.proof.append(drawn("path", { class: "ghost", d: plane.path([[0, 0], [-at[0], -at[1]]]) }));
       halo(plane, at);
-      label(plane, at, part.weight);
+      label(plane, at, brief(part.weight));
     });
   }
   const meet = turned ? [0, 0] : point;
@@ -73,7 +73,7 @@ function brief(text) {
 function label(plane, [x, y], text, below = -14) {
   if (!plane.view.holds(x, y)) return;
   const [u, v] = plane.view.toPixel(x, y), { scale } = plane.view;
-  plane.layers.labels.append(drawn("text", { class: "label proof-label", x: u, y: v + below * scale, "text-anchor": "middle" }, brief(text)));
+  plane.layers.labels.append(drawn("text", { class: "label proof-label", x: u, y: v + below * scale, "text-anchor": "middle" }, text));
 }
 
 /* Three points or fewer in any order, more by their angle. */

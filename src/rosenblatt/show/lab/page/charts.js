@@ -104,11 +104,11 @@ export class Bars extends Base {
     Object.assign(this, { values: mistakes, ends, low: 0 });
     const most = mistakes.reduce((a, v) => Math.max(a, v), 0);
     this.high = most > 0 ? most * 1.1 : 1;
-    const made = [], gap = mistakes.length > 120 ? 0 : 1.5;
+    const made = [];
     this.axis(made);
     this.bars = mistakes.map((value, k) => {
-      const width = Math.max(0.6, Math.min(28, this.x(k + 1) - this.x(k)) - gap);
-      return drawn("rect", { class: "bar", x: this.x(k) + gap / 2, y: this.y(value), width, height: Math.max(value ? 1 : 0, this.y(0) - this.y(value)) });
+      const slot = this.x(k + 1) - this.x(k), width = mistakes.length > 120 ? Math.max(0.6, slot) : Math.min(48, 0.82 * slot);
+      return drawn("rect", { class: "bar", x: this.x(k) + (slot - width) / 2, y: this.y(value), width, height: Math.max(value ? 1 : 0, this.y(0) - this.y(value)) });
     });
     this.back.replaceChildren(...made, ...this.bars);
   }
@@ -116,7 +116,7 @@ export class Bars extends Base {
   mark(visit) {
     const k = this.ends.findIndex((end) => end >= visit), pass = k < 0 ? this.ends.length - 1 : k;
     const before = pass > 0 ? this.ends[pass - 1] : 0, whole = (this.ends[pass] ?? 1) - before;
-    const x = visit === 0 ? this.x(0) : this.x(pass) + Math.min(28, this.x(pass + 1) - this.x(pass)) * Math.min(1, (visit - before) / Math.max(1, whole));
+    const x = visit === 0 ? this.x(0) : this.x(pass) + (this.x(pass + 1) - this.x(pass)) * Math.min(1, (visit - before) / Math.max(1, whole));
     const words = this.values.length ? (visit === 0 ? `${this.values.length} passes` : `pass ${pass + 1}: ${short(this.values[pass] ?? 0)}`) : "no pass yet";
     this.marker(x, [drawn("text", { class: "legend strong", x: LEFT, y: 11 }, words)]);
     this.svg.setAttribute("aria-label", `Mistakes in each pass. ${words}`);

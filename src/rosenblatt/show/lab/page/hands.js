@@ -14,6 +14,8 @@ export class Hands {
     svg.addEventListener("pointerup", (e) => this.up(e));
     svg.addEventListener("pointercancel", () => this.drop());
     svg.addEventListener("mousedown", (e) => { if (!rowOf(e)) e.preventDefault(); }); // a click leaves the keys to the motion
+    // a finger on a point drags it and does not scroll; touch-action is not heard inside of an SVG everywhere
+    svg.addEventListener("touchstart", (e) => { if (e.target.closest(".point, #tip")) e.preventDefault(); }, { passive: false });
     svg.addEventListener("contextmenu", (e) => this.menu(e));
     svg.addEventListener("dblclick", (e) => { if (performance.now() - this.added > 700) this.remove(rowOf(e)); });
     svg.addEventListener("wheel", (e) => this.wheel(e), { passive: false });

@@ -170,8 +170,10 @@ export class Plane {
     const off = (judge.a * point[0] + judge.b * point[1] + judge.c) / (judge.a ** 2 + judge.b ** 2);
     const foot = [point[0] - off * judge.a, point[1] - off * judge.b];
     made.unshift(drawn("path", { class: "reach", d: this.path([point, foot]) }));
-    const [u, v] = this.view.toPixel(...point);
-    if (Number.isFinite(margin)) this.layers.labels.append(drawn("text", { class: "label reach-label", x: u + 16 * this.view.scale, y: v + 5 * this.view.scale }, `margin ${short(margin)}`));
+    if (!Number.isFinite(margin)) return;
+    const { inner, scale } = this.view, [u, v] = this.view.toPixel(...point);
+    const left = u > inner.left + inner.width - 130 * scale, x = u + (left ? -16 : 16) * scale;
+    this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `margin ${short(margin)}`));
   }
 
   /* Where the arrow of w begins and ends, in the plane. It has its true length where that can be
@@ -206,7 +208,8 @@ export class Plane {
       made.push(drawn("path", { class: "shaft", d: `M${p}L${neck}` }));
       made.push(drawn("path", { class: "head", d: `M${q}L${neck[0] - half * v} ${neck[1] + half * u}L${neck[0] + half * v} ${neck[1] - half * u}Z` }));
       const exact = Math.abs(factor - 1) < 1e-9 ? "w" : "w (direction)";
-      made.push(drawn("text", { class: "label strong", x: q[0] + 16 * scale * u, y: q[1] + 16 * scale * v + 5 * scale, "text-anchor": "middle" }, exact));
+      const anchor = u > 0.4 ? "start" : u < -0.4 ? "end" : "middle";
+      made.push(drawn("text", { class: "label strong", x: q[0] + 8 * scale * u, y: q[1] + 14 * scale * v + 5 * scale, "text-anchor": anchor }, exact));
     } else made.push(drawn("circle", { class: "seed", cx: q[0], cy: q[1], r: 5 * scale }));
     this.arrowLayer.replaceChildren(...made);
     set(this.grip, { cx: q[0], cy: q[1], r: 14 * scale });

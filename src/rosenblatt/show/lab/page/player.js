@@ -82,7 +82,7 @@ export class Player {
     byId("play").classList.toggle("playing", playing);
     byId("play").setAttribute("aria-label", playing ? "Pause" : "Play");
     byId("words").setAttribute("aria-live", playing ? "off" : "polite");
-    put("ending", answer ? this.ending(answer) : "");
+    put("ending", answer && at < total ? this.ending(answer) : "");
   }
 
   ending(answer) {

@@ -3,7 +3,7 @@
    Steps come in windows around the place looked at. While a new run is asked for, the old one stays
    on the screen; a run that the engine refuses never replaces one that it accepted. */
 
-import { runKey } from "./situation.js";
+import { sameRun } from "./situation.js";
 import { Latest, post } from "./server.js";
 import { complain } from "./page.js";
 
@@ -14,25 +14,25 @@ const MOST = 20000; // steps kept
 
 export class Run {
   constructor(store, changed) {
-    Object.assign(this, { store, changed, answer: null, situation: null, key: null, steps: new Map(), refused: null });
-    this.runs = new Latest((situation, key) => this.fetchRun(situation, key));
+    Object.assign(this, { store, changed, answer: null, situation: null, asked: null, steps: new Map() });
+    this.runs = new Latest((situation) => this.fetchRun(situation));
     this.windows = new Latest((from) => this.fetchWindow(from));
   }
 
   get busy() { return this.runs.busy || this.windows.busy; }
   /* Whether what is here is the run of the present situation. */
-  get current() { return this.answer !== null && this.key === runKey(this.store.now); }
+  get current() { return sameRun(this.situation, this.store.now); }
   get total() { return this.answer ? this.answer.total : 0; }
   get at() { return Math.min(this.store.now.at, this.total); }
   get step() { return this.steps.get(this.at) || null; }
 
   /* Called after every change: ask for another run, or for more of this one. */
   follow() {
-    const { now } = this.store, key = runKey(now);
-    if (key !== this.key && key !== this.asked) {
-      this.asked = key;
-      this.runs.ask(now, key);
-    } else if (this.answer && key === this.key) this.prefetch();
+    const { now } = this.store;
+    if (!sameRun(this.asked, now)) {
+      this.asked = now;
+      this.runs.ask(now);
+    } else if (this.current) this.prefetch();
   }
 
   /* The server could not be asked, or refused: ask again. */
@@ -41,30 +41,29 @@ export class Run {
     this.follow();
   }
 
-  async fetchRun(situation, key) {
+  async fetchRun(situation) {
     const from = Math.max(0, situation.at - BEHIND);
     try {
       let answer = await post("/api/run", asked(situation, from));
       if (answer.total < situation.at && answer.steps.from > answer.total - 1) {
         answer = await post("/api/run", asked(situation, Math.max(0, answer.total - BEHIND)));
       }
-      Object.assign(this, { answer, situation, key, refused: null });
+      Object.assign(this, { answer, situation });
       this.steps = new Map();
       this.take(answer.steps);
       complain("run", null);
     } catch (error) {
-      this.refused = key;
       complain("run", error.message);
     }
     this.changed();
-    if (this.answer && this.key === runKey(this.store.now)) this.prefetch();
+    if (this.current) this.prefetch();
   }
 
   async fetchWindow(from) {
-    const { situation, key } = this;
+    const { situation } = this;
     try {
       const answer = await post("/api/run", asked(situation, from));
-      if (key !== this.key) return;
+      if (situation !== this.situation) return;
       this.take(answer.steps);
       complain("window", null);
     } catch (error) {

@@ -83,10 +83,12 @@ function whole(value, low, high, name) {
   return value;
 }
 
-/* What a run depends on. */
-export function runKey({ points, offset, start, segments, passes }) {
-  return JSON.stringify([points, offset, start, segments, passes]);
-}
+/* Whether two situations have the same run, or the same verdict. Nothing is changed in place, so it
+   is enough to look whether they share their parts. */
+export function sameRun(one, other) { return share(one, other, ["points", "offset", "start", "segments", "passes"]); }
+export function sameVerdict(one, other) { return share(one, other, ["points", "offset"]); }
+
+function share(one, other, parts) { return Boolean(one && other) && parts.every((part) => one[part] === other[part]); }
 
 /* Which segment is in force for the visit after `at`. */
 export function segmentAt(segments, at) {

@@ -84,7 +84,8 @@ export class Tours {
     const { goal, do: wish } = this.tour.steps[this.step];
     this.met ||= Boolean(goal) && this.reached(goal);
     const text = wish ? (this.met ? `✓ ${wish}` : wish) : goal && this.met ? "✓ done" : "";
-    put("tour-do", text);
+    if (text !== this.wish) byId("tour-do").replaceChildren(...marked(text));
+    this.wish = text;
     byId("tour-do").classList.toggle("met", this.met);
   }
 

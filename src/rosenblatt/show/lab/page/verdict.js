@@ -1,5 +1,6 @@
 /* Verdict: whether a line separates the points, as the server proves it, live while they move. */
 
+import { sameVerdict } from "./situation.js";
 import { complain, put } from "./page.js";
 import { Latest, post } from "./server.js";
 
@@ -7,20 +8,20 @@ const HEADS = { separable: "Yes: separable", "quasi-separable": "Almost: quasi-s
 
 export class Verdict {
   constructor(store, changed) {
-    Object.assign(this, { store, changed, answer: null, key: null });
-    this.requests = new Latest((points, offset, key) => this.fetch(points, offset, key));
+    Object.assign(this, { store, changed, answer: null, situation: null, asked: null });
+    this.requests = new Latest((situation) => this.fetch(situation));
   }
 
   get busy() { return this.requests.busy; }
 
   /* Whether it is about the points as they are now. */
-  get current() { return this.answer !== null && this.key === JSON.stringify([this.store.now.points, this.store.now.offset]); }
+  get current() { return sameVerdict(this.situation, this.store.now); }
 
   follow() {
-    const { points, offset } = this.store.now, key = JSON.stringify([points, offset]);
-    if (key === this.asked) return;
-    this.asked = key;
-    this.requests.ask(points, offset, key);
+    const { now } = this.store;
+    if (sameVerdict(this.asked, now)) return;
+    this.asked = now;
+    this.requests.ask(now);
   }
 
   retry() {
@@ -28,15 +29,15 @@ export class Verdict {
     this.follow();
   }
 
-  async fetch(points, offset, key) {
+  async fetch(situation) {
     try {
-      this.answer = await post("/api/verdict", { points, offset });
-      this.key = key;
+      this.answer = await post("/api/verdict", { points: situation.points, offset: situation.offset });
+      this.situation = situation;
       complain("verdict", null);
     } catch (error) {
       this.answer = null;
-      this.key = null;
-      if (this.asked === key) this.asked = null;
+      this.situation = null;
+      if (this.asked === situation) this.asked = null;
       complain("verdict", error.message);
     }
     this.show();

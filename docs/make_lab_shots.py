@@ -3,7 +3,8 @@
     python docs/make_lab_shots.py
 
 starts a lab of its own and looks at it with a headless Chromium: the main states, in light and
-dark, on a laptop, on a projector and on a phone. Needs the extra [lab], playwright, Chromium and Pillow.
+dark, on a laptop, on a projector and on a phone. Needs the extra [lab], playwright, Chromium and
+Pillow.
 """
 
 import io

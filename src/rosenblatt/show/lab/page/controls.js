@@ -4,11 +4,13 @@ import { byId, choose, complain, fill, put } from "./page.js";
 import { segmentAt, withSetting } from "./situation.js";
 
 const CHOICES = ["rule", "keep", "mode", "tie", "order"];
+const OTHER = "…"; // a rule that is typed
 
 export class Controls {
   constructor(store, run) {
     Object.assign(this, { store, run });
-    for (const name of CHOICES) byId(name).addEventListener("change", () => this.set({ [name]: byId(name).value }));
+    for (const name of CHOICES) byId(name).addEventListener("change", () => this.pick(name, byId(name).value));
+    byId("rule-text").addEventListener("change", () => this.set({ rule: byId("rule-text").value.trim() }));
     this.number("eta", (v) => v > 0, "eta must be a number above 0", (v) => this.set({ eta: v }));
     this.number("seed", natural, "a seed is a whole number of at least 0", (v) => this.set({ seed: v }));
     this.number("passes", (v) => Number.isInteger(v) && v >= 1 && v <= 1000, "passes must be a whole number from 1 to 1000", (v) => store.change({ passes: v }));
@@ -20,8 +22,25 @@ export class Controls {
 
   /* The names that the engine knows. */
   offer(choices) {
+    this.rateless = choices.without_eta || [];
     const named = (list) => (list || []).map((c) => (typeof c === "string" ? c : [c.name, c.title || c.name]));
     for (const [id, key] of [["rule", "rules"], ["keep", "keeps"], ["mode", "modes"], ["tie", "ties"], ["order", "orders"]]) fill(byId(id), named(choices[key]));
+    byId("rule").add(new Option("with numbers…", OTHER));
+  }
+
+  /* A rule with numbers of its own, like arow(r=0.1), is typed. */
+  pick(name, value) {
+    const typed = value === OTHER;
+    if (name === "rule") byId("rule-text-field").hidden = !typed;
+    if (!typed) { this.set({ [name]: value }); return; }
+    byId("rule-text").value = this.present.rule;
+    byId("rule-text").focus();
+    byId("rule-text").select();
+  }
+
+  get present() {
+    const { segments } = this.store.now;
+    return segments[segmentAt(segments, this.run.at)];
   }
 
   number(id, fine, sentence, take) {
@@ -56,7 +75,11 @@ export class Controls {
 
   show() {
     const { segments, start, offset, passes } = this.store.now, { at } = this.run, k = segmentAt(segments, at), segment = segments[k];
-    for (const name of CHOICES) choose(byId(name), segment[name]);
+    const typing = document.activeElement === byId("rule-text");
+    for (const name of CHOICES) if (name !== "rule" || !typing) choose(byId(name), segment[name]);
+    byId("rule-text-field").hidden = !typing && !segment.rule.includes("(");
+    if (!typing) byId("rule-text").value = segment.rule;
+    byId("eta").disabled = (this.rateless || []).includes(segment.rule.split("(")[0]);
     this.write("eta", segment.eta);
     this.write("seed", segment.seed);
     this.write("passes", passes);

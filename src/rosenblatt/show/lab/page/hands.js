@@ -1,6 +1,6 @@
 /* Hands: what the pointer and the keys do to the points and to the weight vector in the plane. */
 
-import { byId } from "./page.js";
+import { byId, complain } from "./page.js";
 import { segmentAt } from "./situation.js";
 
 const STILL = 4; // pixels within which a press is a click
@@ -126,7 +126,9 @@ export class Hands {
     this.remove(row);
   }
 
+  /* The wheel zooms; where the page itself can be scrolled, together with Ctrl. */
   wheel(e) {
+    if (!e.ctrlKey && document.documentElement.scrollHeight > window.innerHeight + 1) return;
     e.preventDefault();
     this.plane.view.zoom(1.0015 ** e.deltaY, ...this.pixel(e));
     this.redraw();
@@ -149,7 +151,8 @@ export class Hands {
 
   add(place) {
     const { points } = this.store.now;
-    if (points.length >= 1000) return;
+    if (points.length >= 1000) { complain("points", "There are 1000 points already, which is the most. Delete some first."); return; }
+    complain("points", null);
     this.added = performance.now();
     this.store.change({ points: [...points, [...this.plane.view.rounded(...place), this.label]] });
   }

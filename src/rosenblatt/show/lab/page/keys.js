@@ -33,6 +33,14 @@ export function listenToKeys({ store, player, hands, tours }) {
   });
 }
 
+/* A list that was chosen from with the pointer gives the arrow keys back to the motion. */
+export function freeLists() {
+  let pointed = false;
+  document.addEventListener("pointerdown", () => { pointed = true; }, true);
+  document.addEventListener("keydown", () => { pointed = false; }, true);
+  document.addEventListener("change", (e) => { if (pointed && e.target.matches("select")) e.target.blur(); });
+}
+
 function typing(element) { return element.matches("input:not([type=checkbox]):not([type=range]), textarea"); }
 
 /* A field needs its own keys; a button or a tick box needs the space. */

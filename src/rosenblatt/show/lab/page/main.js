@@ -5,7 +5,7 @@ import { Controls } from "./controls.js";
 import { Data } from "./data.js";
 import { Exports } from "./exports.js";
 import { Hands } from "./hands.js";
-import { listenToKeys } from "./keys.js";
+import { freeLists, listenToKeys } from "./keys.js";
 import { byId, complain, copy, put } from "./page.js";
 import { Panels } from "./panels.js";
 import { Plane } from "./plane.js";
@@ -149,6 +149,7 @@ async function openHash() {
 
 async function begin() {
   listenToTheme();
+  freeLists();
   listenToKeys({ store, player, hands, tours });
   plane.resize();
   draw();

@@ -23,8 +23,9 @@ export class Panels {
     if (answer && answer !== this.shown) this.draw(answer);
     if (answer) this.mark(at, step);
     this.confusion(situation, step);
-    if (step) put("words", this.words(step));
-    else if (!situation.points.length) put("words", "Click on the plane to add points.");
+    if (step) put("step-words", step.words || "");
+    if (!situation.points.length) put("step-words", "No points yet. Click on the plane to add some.");
+    put("end-words", step && step.t > 0 && step.t === run.total && answer.stop ? `The end: ${answer.stop.sentence}.` : "");
     this.version.show({ points: situation.points, offset: situation.offset, steps: run.steps, at, turn: step?.row ?? -1 });
   }
 
@@ -40,11 +41,6 @@ export class Panels {
   mark(at, step) {
     this.mistakes.mark(at);
     for (const name of ["cosine", "norm", "hard", "soft"]) this[name].mark(at, step ? step[name] : undefined);
-  }
-
-  words(step) {
-    const { answer } = this.run, end = step.t === this.run.total && answer.stop && step.t > 0 ? `. The end: ${answer.stop.sentence}.` : "";
-    return (step.words || "") + end;
   }
 
   confusion({ classes }, step) {

@@ -207,9 +207,11 @@ export class Plane {
       const neck = [q[0] - 13 * scale * u, q[1] - 13 * scale * v], half = 6.5 * scale;
       made.push(drawn("path", { class: "shaft", d: `M${p}L${neck}` }));
       made.push(drawn("path", { class: "head", d: `M${q}L${neck[0] - half * v} ${neck[1] + half * u}L${neck[0] + half * v} ${neck[1] - half * u}Z` }));
-      const exact = Math.abs(factor - 1) < 1e-9 ? "w" : "w (direction)";
+      const name = Math.abs(factor - 1) < 1e-9 ? "w" : "w (direction)";
       const anchor = u > 0.4 ? "start" : u < -0.4 ? "end" : "middle";
-      made.push(drawn("text", { class: "label strong", x: q[0] + 8 * scale * u, y: q[1] + 14 * scale * v + 5 * scale, "text-anchor": anchor }, exact));
+      const width = 8.5 * scale * name.length, left = { start: 0, middle: width / 2, end: width }[anchor], { inner } = view;
+      const x = Math.min(Math.max(q[0] + 8 * scale * u, inner.left + left + 3), inner.left + inner.width - width + left - 3);
+      made.push(drawn("text", { class: "label strong", x, y: q[1] + 14 * scale * v + 5 * scale, "text-anchor": anchor }, name));
     } else made.push(drawn("circle", { class: "seed", cx: q[0], cy: q[1], r: 5 * scale }));
     this.arrowLayer.replaceChildren(...made);
     set(this.grip, { cx: q[0], cy: q[1], r: 14 * scale });

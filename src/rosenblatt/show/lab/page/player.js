@@ -82,11 +82,12 @@ export class Player {
     byId("play").classList.toggle("playing", playing);
     byId("play").setAttribute("aria-label", playing ? "Pause" : "Play");
     byId("words").setAttribute("aria-live", playing ? "off" : "polite");
-    put("ending", answer && at < total ? this.ending(answer) : "");
+    put("ending", answer ? this.ending(answer) : "");
   }
 
   ending(answer) {
-    const end = answer.stop ? `Ends after ${counted(answer.total, "visit")}: ${answer.stop.sentence}` : "";
+    const where = this.run.at < answer.total ? `Ends after ${counted(answer.total, "visit")}` : "The end";
+    const end = answer.stop && answer.total ? `${where}: ${answer.stop.sentence}.` : "";
     return answer.cut ? `${end} ${answer.cut}` : end;
   }
 }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.taught import rounds as examples
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.drawing import below, panels
 from rosenblatt.lectures.lecture import (
@@ -26,16 +27,6 @@ from rosenblatt.show.film import film
 from rosenblatt.show.plots import CosineDisplay, DecisionDisplay
 
 Array = npt.NDArray[Any]
-ROUNDS = 400
-
-
-def examples(n: int = ROUNDS, seed: int = 7) -> tuple[Array, Array]:
-    """n points of the plane with labels -1 and +1, none closer than 0.1 to a line through 0."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, (4 * n, 2))
-    along = X @ [0.6, 0.8]
-    apart = np.abs(along) > 0.1
-    return X[apart][:n], np.where(along[apart][:n] > 0, 1, -1)
 
 
 def one_run() -> Perceptron:

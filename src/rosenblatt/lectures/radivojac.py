@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data import samples
+from rosenblatt.data.taught import XOR
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
 from rosenblatt.lectures.lecture import Given, Lecture, Note, Picture, Section, Slip, Table
@@ -18,7 +19,6 @@ from rosenblatt.prove.separability import separability
 Array = npt.NDArray[Any]
 ONE = "1 Perceptron"
 TIES = ("mistake", "positive", "correct", "half")
-XOR = [[0, 0], [1, 1], [0, 1], [1, 0]], [-1, -1, 1, 1]
 
 
 def setosa() -> tuple[Array, Array]:
@@ -279,7 +279,7 @@ def learning_rate(_: Given) -> Section:
 
 def problems(_: Given) -> Section:
     """1.0.1: not separable, cycles, and the pocket."""
-    X, y = np.array(XOR[0], dtype=float), np.array(XOR[1])
+    X, y = XOR
     run = Perceptron(shuffle=False, tol=None).fit(X, y)
     verdict = separability(X, y)
     assert run.trace_.cycle is not None

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.taught import ONE_W as W
+from rosenblatt.data.taught import ONE_X as X1
+from rosenblatt.data.taught import ONE_Y as Y1
+from rosenblatt.data.taught import two_clouds
 from rosenblatt.errors import ParameterError
 from rosenblatt.estimators import Perceptron
-from rosenblatt.lectures.chan.thresholds import two_clouds
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
 from rosenblatt.prove import losses
 
 Array = npt.NDArray[Any]
 ONE = "Updating One Sample"
-# w^(k), and the sample x_1 with label y_1 = -1 that it gets wrong
-W, X1, Y1 = np.array([1.0, 2.0]), np.array([2.0, 0.5]), -1
 
 
 def _batch(X: Array, y: Array, steps: int, **options: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.lectures.chan.thresholds import two_clouds
+from rosenblatt.data.taught import two_clouds
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
 from rosenblatt.prove import losses
 

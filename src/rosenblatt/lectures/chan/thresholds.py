@@ -11,19 +11,12 @@ from scipy.special import expit
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from rosenblatt.data.taught import two_clouds
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
 from rosenblatt.prove import losses
 
 Array = npt.NDArray[Any]
-
-
-def two_clouds(n: int = 100, apart: float = 6.0, seed: int = 16) -> tuple[Array, Array]:
-    """n points around (0, 0), label -1, and n around (apart, apart), label +1; deviation 1."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((2 * n, 2))
-    X[n:] += apart
-    return X, np.repeat([-1, 1], n)
 
 
 def overview(_: Given) -> Section:

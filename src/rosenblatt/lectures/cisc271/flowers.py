@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import load_iris
 
+from rosenblatt.data.taught import random_start as start
 from rosenblatt.estimators import Perceptron
 
 Array = npt.NDArray[Any]
 RULE: dict[str, Any] = {"tie": "positive", "shuffle": False, "tol": None, "max_iter": 10_000}
-SLOW = 0.01  # "exaggerated by slowing the algorithm's convergence with a value eta"
-STARTS = range(34, 38)  # seeds, picked for lines that differ well; others end more alike
-PETALS = [2, 3]  # length and width: the plane in which Figure 30.1 is drawn
 CASES = {"True Positive": (1, 1), "True Negative": (0, 0), "False Negative": (1, 0)}
 CASES["False Positive"] = (0, 1)
 
@@ -33,11 +31,6 @@ def augmented(X: Array) -> Array:
 def heaviside(score: Array) -> Array:
     """The quantisation q: 1 from a score of 0 on."""
     return np.where(score >= 0, 1, 0)
-
-
-def start(seed: int, n_features: int) -> Array:
-    """A random augmented weight vector."""
-    return np.random.default_rng(seed).standard_normal(n_features + 1)
 
 
 def learned(X: Array, y: Array, seed: int, **options: Any) -> Perceptron:

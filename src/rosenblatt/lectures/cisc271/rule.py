@@ -6,19 +6,19 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from rosenblatt.data.problem import Problem
+from rosenblatt.data.taught import SLOW
+from rosenblatt.data.taught import random_start as start
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
 from rosenblatt.lectures.cisc271 import drawing
 from rosenblatt.lectures.cisc271.flowers import (
     CASES,
     RULE,
-    SLOW,
     Array,
     augmented,
     heaviside,
     iris,
     learned,
-    start,
     weights,
 )
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from rosenblatt.data.taught import PETALS, SLOW, STARTS
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.cisc271 import drawing
 from rosenblatt.lectures.cisc271.flowers import (
-    PETALS,
-    SLOW,
-    STARTS,
     Array,
     iris,
     learned,

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.taught import CROSSED, TEST_EXAMPLE
+from rosenblatt.data.taught import THETA_START as START
 from rosenblatt.learn import reference
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
 from rosenblatt.lectures.sutd import drawing
@@ -14,11 +16,7 @@ from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
 HEADING = "Linear Classifier"
-# the lecture's test example
-X, Y = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
-START = np.array([1.0, -0.8])
-# crosswise: no line can part them
-CROSSED = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1, 1, -1])
+X, Y = TEST_EXAMPLE
 
 
 def sign(score: Any) -> Array:

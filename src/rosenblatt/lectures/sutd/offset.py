@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.problem import Problem
+from rosenblatt.data.taught import BEYOND, CROSSED
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Table
 from rosenblatt.lectures.run import updates
 from rosenblatt.lectures.sutd import drawing
-from rosenblatt.lectures.sutd.linear import CROSSED, X, Y, vector
+from rosenblatt.lectures.sutd.linear import X, Y, vector
 from rosenblatt.lectures.sutd.update import run
 from rosenblatt.prove.bounds import mistake_bound
 from rosenblatt.prove.margin import max_margin
@@ -24,8 +25,6 @@ THETA, THETA_0 = np.array([2.0, 1.0]), -2.0  # a hyperplane to look at, theta_0 
 FEATURES = ('searched "repair"', 'searched "reviews"', "recent purchase", "clicked ads before")
 AD, AD_0 = np.array([2.0, 8.0, -15.0, 5.0]), -9.0
 USERS = np.array([[0, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 1], [0, 1, 1, 1], [0, 0, 0, 0]])
-# exercise 3: both classes on one side of every line through the origin that could part them
-BEYOND = np.array([[1.0, 1.0], [2.0, 0.5], [2.0, 2.0], [3.0, 1.5]]), np.array([-1, -1, 1, 1])
 
 
 def with_offset(_: Given) -> Section:

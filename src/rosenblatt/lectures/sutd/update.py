@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.problem import Problem
+from rosenblatt.data.taught import CROSSED
+from rosenblatt.data.taught import THETA_START as START
 from rosenblatt.estimators import Perceptron
 from rosenblatt.learn import reference
 from rosenblatt.learn.trace import plural
 from rosenblatt.lectures.lecture import Given, Note, Picture, Played, Section, Slip, Table
 from rosenblatt.lectures.run import trace, updates
 from rosenblatt.lectures.sutd import drawing
-from rosenblatt.lectures.sutd.linear import CROSSED, START, Array, X, Y, training_error, vector
+from rosenblatt.lectures.sutd.linear import Array, X, Y, training_error, vector
 from rosenblatt.prove.bounds import mistake_bound
 from rosenblatt.prove.margin import max_margin
 from rosenblatt.show.film import film

@@ -1,0 +1,66 @@
+"""Taught: the small examples of the five lectures, two classes, labels -1 and +1.
+
+The lectures' scripts and the guided tours of the lab both show them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data import samples
+
+Array = npt.NDArray[Any]
+Examples = tuple[Array, Array]
+
+# sutd: the test example, and the start it calls random
+TEST_EXAMPLE: Examples = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
+THETA_START = np.array([1.0, -0.8])
+# sutd, definition 1.1: crosswise, so that no line can part them
+CROSSED: Examples = (
+    np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]),
+    np.array([1, -1, 1, -1]),
+)
+# sutd, exercise 3: both classes on one side of every line through the origin that could part them
+BEYOND: Examples = (
+    np.array([[1.0, 1.0], [2.0, 0.5], [2.0, 2.0], [3.0, 1.5]]),
+    np.array([-1, -1, 1, 1]),
+)
+# radivojac, 1.0.1: exclusive or
+XOR: Examples = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([-1, -1, 1, 1])
+# chan: w^(k), and the sample x_1 with label y_1 that it gets wrong
+ONE_W, ONE_X, ONE_Y = np.array([1.0, 2.0]), np.array([2.0, 0.5]), -1
+# cisc271, figure 30.1
+PETALS = [2, 3]  # length and width: the plane in which the figure is drawn
+SLOW = 0.01  # "exaggerated by slowing the algorithm's convergence with a value eta"
+STARTS = range(34, 38)  # seeds, picked for lines that differ well; others end more alike
+
+
+def rounds(n: int = 400, seed: int = 7) -> Examples:
+    """online: n points of the plane, none closer than 0.1 to a line through 0."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (4 * n, 2))
+    along = X @ [0.6, 0.8]
+    apart = np.abs(along) > 0.1
+    return X[apart][:n], np.where(along[apart][:n] > 0, 1, -1)
+
+
+def two_clouds(n: int = 100, apart: float = 6.0, seed: int = 16) -> Examples:
+    """chan: n points around (0, 0), label -1, n around (apart, apart), label +1; deviation 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((2 * n, 2))
+    X[n:] += apart
+    return X, np.repeat([-1, 1], n)
+
+
+def random_start(seed: int, n_features: int) -> Array:
+    """cisc271: a random augmented weight vector, the offset last."""
+    return np.random.default_rng(seed).standard_normal(n_features + 1)
+
+
+def petals(species: str = "setosa") -> Examples:
+    """150 flowers, length and width of a petal in cm: setosa or versicolor (+1) or not."""
+    X, y = samples.setosa() if species == "setosa" else samples.versicolor()
+    return X[:, PETALS], y

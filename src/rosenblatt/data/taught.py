@@ -60,6 +60,25 @@ def random_start(seed: int, n_features: int) -> Array:
     return np.random.default_rng(seed).standard_normal(n_features + 1)
 
 
+def in_turn(examples: Examples, groups: int) -> Examples:
+    """Groups of one size that stand one after the other, now one row of each in turn."""
+    order = np.arange(len(examples[1])).reshape(groups, -1).T.ravel()
+    return examples[0][order], examples[1][order]
+
+
+def sepals() -> Examples:
+    """150 flowers, one of each species in turn: setosa (+1) or not. Length and width in cm of a
+    sepal, less 5 and 3, so that the origin lies among them."""
+    X, y = samples.setosa()
+    return in_turn((np.round(X[:, :2] - [5, 3], 1), y), groups=3)
+
+
+def two_species() -> Examples:
+    """100 flowers in turn, versicolor (+1) or virginica: petals in cm. No line separates them."""
+    X, y = samples.versicolor()
+    return in_turn((X[50:, PETALS], y[50:]), groups=2)
+
+
 def petals(species: str = "setosa") -> Examples:
     """150 flowers, length and width of a petal in cm: setosa or versicolor (+1) or not."""
     X, y = samples.setosa() if species == "setosa" else samples.versicolor()

@@ -1,87 +1,24 @@
 """chan, third part: the perceptron beside the Bayesian oracle, five scenarios.
 
-The text gives N(0, 2) and N(10, 2), and says neither whether the 2 is a variance or a standard
-deviation nor how many dimensions there are. Here: two dimensions, means (0, 0) and (10, 10),
-the standard deviation, or with `Given.spread` the variance, in every direction.
+The standard deviation, or with `Given.spread` the variance (`prove/gaussians/scenarios.py`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Part, Picture, Section, Slip, Table
+from rosenblatt.prove.gaussians.scenarios import FIVE, Scenario
 from rosenblatt.prove.oracle import GaussianPair
 from rosenblatt.prove.separability import separability
 
 HEADING = "Comparing Perceptron and Bayesian Oracle"
 KEPT = ("last", "average", "pocket")
 SETS = 15  # training sets, seeds 0 to 14
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """Spreads of the two classes, how many samples of each, and the prior of the second."""
-
-    number: int
-    spreads: tuple[float, float]
-    samples: tuple[int, int]
-    prior1: float
-    concludes: str
-
-    def pair(self, spread: str) -> GaussianPair:
-        """The two classes, under either reading of the second parameter."""
-        first, second = (s**2 if spread == "deviation" else s for s in self.spreads)
-        eye = np.eye(2)
-        return GaussianPair(np.zeros(2), first * eye, np.full(2, 10.0), second * eye, self.prior1)
-
-    @property
-    def said(self) -> str:
-        (s0, s1), (n0, n1) = self.spreads, self.samples
-        priors = f", priors {1 - self.prior1:g} and {self.prior1:g}" if self.number == 5 else ""
-        return (
-            f"N(0, {s0:g}) with {n0} samples and N(10, {s1:g}) with {n1}{priors}. "
-            f"The lecture concludes: {self.concludes}"
-        )
-
-
-FIVE = (
-    Scenario(1, (2, 2), (50, 50), 0.5, "when everything is ideal, the perceptron is pretty good."),
-    Scenario(
-        2,
-        (4, 4),
-        (200, 200),
-        0.5,
-        "even when the data sets overlap, the perceptron is still okay.",
-    ),
-    Scenario(
-        3,
-        (2, 0.3),
-        (200, 200),
-        0.5,
-        "when Gaussians have different covariances, the perceptron does not work.",
-    ),
-    Scenario(
-        4,
-        (1, 1),
-        (1800, 200),
-        0.5,
-        "the number of training samples does not seem to affect the algorithm.",
-    ),
-    Scenario(
-        5,
-        (1, 1),
-        (1800, 200),
-        0.1,
-        "intrinsic imbalance does not seem to affect the algorithm.",
-    ),
-)
 
 
 def _shown(scenario: Scenario) -> Callable[[Given], Section]:

@@ -10,17 +10,17 @@ import string
 
 import numpy as np
 import pytest
-from rosenblatt.show.lab.runs import run_of
-from rosenblatt.show.lab.situation import Situation
-from rosenblatt.show.lab.steps import Steps
-from rosenblatt.show.lab.verdict import verdict_of
 from scipy.stats import norm
 
 from rosenblatt import lectures
 from rosenblatt.errors import ParameterError
 from rosenblatt.show.lab import tours
+from rosenblatt.show.lab.runs import run_of
+from rosenblatt.show.lab.situation import Situation
+from rosenblatt.show.lab.steps import Steps
 from rosenblatt.show.lab.tours import chan, facts
 from rosenblatt.show.lab.tours.step import PANELS, STEPS, WORDS, chosen
+from rosenblatt.show.lab.verdict import verdict_of
 
 each = pytest.mark.parametrize("name", tours.NAMES)
 # what may stand in a text as a number: signs of classes, 0 and 1, and names that have a number

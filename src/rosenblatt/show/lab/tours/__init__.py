@@ -37,7 +37,7 @@ def told(name: str) -> dict[str, Any]:
 
     >>> found = told("sutd")
     >>> found["title"], len(found["steps"]), found["steps"][3]["goal"]
-    ('A test example by hand', 10, {'kind': 'at_least', 'visits': 1})
+    ('sutd: a test example by hand', 10, {'kind': 'at_least', 'visits': 1})
     """
     return _filled(name)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.data.taught import ONE_W, ONE_X, ONE_Y, Examples, two_clouds
 from rosenblatt.prove.gaussians.scenarios import FIVE
-from rosenblatt.show.lab.situation import Situation
+from rosenblatt.show.lab.situation import Situation, Start
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (
     AT_END,
@@ -16,6 +16,7 @@ from rosenblatt.show.lab.tours.step import (
     Tour,
     chosen,
     moved,
+    setting,
     situation,
     verdict,
     visits,
@@ -35,7 +36,7 @@ def tour() -> Tour:
     """The lecture's order: losses, convexity, the oracle, the algorithm, one sample."""
     return Tour(
         "chan",
-        "Losses, the oracle, and a batch at a time",
+        "chan: losses, the oracle, a batch at a time",
         "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)",
         (*_losses(), *_oracle(), *_algorithm(), _one_sample()),
     )
@@ -157,8 +158,10 @@ def _algorithm() -> list[Step]:
             "none is < 0, M_1 is empty, and nothing is ever learned.",
             apart,
             "rule",
-            "Choose the start **zero**: the lab refuses, and says why. Set **tie** to mistake to "
-            "allow it.",
+            "Choose the start **zero**: the lab refuses, and says why. Then set **tie** to "
+            "mistake.",
+            setting("tie", "mistake"),
+            done=chosen(apart, start=Start(), tie="mistake"),
         ),
     ]
 

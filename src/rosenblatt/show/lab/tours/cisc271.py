@@ -35,7 +35,7 @@ def tour() -> Tour:
     """The lecture's order: the rule and its two tables, the pseudocode, the batch, Figure 30.1."""
     return Tour(
         "cisc271",
-        "Iris from random starts",
+        "cisc271: Iris from random starts",
         "CISC 271, Class 30: Supervised Learning, Perceptron Rule",
         (*_tables(), *_loops(), *_figure()),
     )
@@ -45,7 +45,7 @@ def _tables() -> list[Step]:
     iris = flowers(SECOND)
     run = Told(iris)
     positive = next(t for t in range(1, run.visits) if run.margin(t) < 0 < run.score(t))
-    half = chosen(iris, tie="half", start=Start(), at=1)
+    half = chosen(iris, tie="half", start=Start())
     whole = chosen(half, tie="positive")
     return [
         Step(
@@ -79,11 +79,11 @@ def _tables() -> list[Step]:
         Step(
             "At exactly 0",
             "The text says that q is 0 or 1. MATLAB's heaviside(0) is 1/2: from ŵ = 0 the residual "
-            "of flower 1 is 1/2, and half of x̂ is added, w = {w@1}. With q = 1 flower 1 is right "
-            "and nothing moves.",
+            "of flower 1 is 1/2; a step adds half of x̂: w = {w@1}. With q = 1 flower 1 is right, and "
+            "nothing moves.",
             half,
             "rule",
-            "Set **tie** from half to positive: w = {whole/w@1}.",
+            "Set **tie** to positive, and press **Step**: w = {whole/w@1}.",
             setting("tie", "positive"),
             others={"whole": whole},
             done=whole,

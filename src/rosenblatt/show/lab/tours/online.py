@@ -33,7 +33,7 @@ def tour() -> Tour:
     """The two inequalities of the page, each seen in the run."""
     return Tour(
         "online",
-        "How many mistakes can there be?",
+        "online: how many mistakes can there be?",
         "Perceptrons: the algorithm, online",
         (*_rounds(), *_two_inequalities(), *_afterwards()),
     )
@@ -100,7 +100,7 @@ def _two_inequalities() -> list[Step]:
             "M <= R²/γ²",
             "γ M <= w·w* <= ||w|| <= √M R. So M <= R²/γ² = {ratio}, whatever the order. This order "
             "made {mistakes} mistakes. The bound is for the worst case.",
-            chosen(once(), at=run.visits),
+            once(),
             "mistakes",
             "Set **order** to shuffle and try seeds: the bound holds for all of them.",
             setting("order", "shuffle"),

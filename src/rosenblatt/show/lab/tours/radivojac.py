@@ -36,7 +36,7 @@ def tour() -> Tour:
     """The lecture's order: the rule, the proof, the learning rate, the problems."""
     return Tour(
         "radivojac",
-        "Why it converges",
+        "radivojac: why it converges",
         "Machine Learning Lecture Notes: Perceptron (Predrag Radivojac, 2015)",
         (*_rule(), *_convergence(), *_problems()),
     )
@@ -117,11 +117,11 @@ def _convergence() -> list[Step]:
         Step(
             "The learning rate",
             "η in (0, 1] is said to avoid rapid movements. From w = 0 it only rescales w: the same "
-            "{half/updates} updates, the same line. From {elsewhere} it matters: {there/updates} "
+            "{updates} updates, the same line. From {elsewhere} it matters: {there/updates} "
             "updates with η = 1, {slow/updates} with η = {small}.",
-            flowers(at=end),
+            flowers(),
             "rule",
-            "Set **eta** to {eta}. The line stays.",
+            "Set **eta** to {eta} and drag the slider to its end: {half/updates} updates again.",
             setting("eta", HALF),
             others={
                 "half": chosen(flowers(), eta=HALF),
@@ -129,7 +129,7 @@ def _convergence() -> list[Step]:
                 "slow": _from_elsewhere(SLOW),
             },
             more={"elsewhere": ELSEWHERE, "small": SLOW, "eta": HALF},
-            done=chosen(flowers(at=end), eta=HALF),
+            done=chosen(flowers(), eta=HALF),
         ),
     ]
 
@@ -146,8 +146,7 @@ def _problems() -> list[Step]:
         names=("petal length, cm", "petal width, cm"),
         classes=("virginica", "versicolor"),
     )
-    ended = chosen(mixed, at=Told(mixed).visits)
-    pocket = chosen(ended, keep="pocket")
+    pocket = chosen(mixed, keep="pocket")
     return [
         Step(
             "Not separable",
@@ -164,9 +163,9 @@ def _problems() -> list[Step]:
             "Versicolor and virginica overlap. After {passes} passes the last weights have {wrong} "
             "of {n} flowers wrong, by chance of the moment. The Pocket Algorithm keeps the best "
             "weights seen: {pocket/wrong} wrong.",
-            ended,
+            mixed,
             "rule",
-            "Set **keep** to pocket.",
+            "Set **keep** to pocket and drag the slider. Dashed: what is kept.",
             setting("keep", "pocket"),
             others={"pocket": pocket},
             done=pocket,

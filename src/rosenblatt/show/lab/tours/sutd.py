@@ -24,7 +24,7 @@ def tour() -> Tour:
     """The lecture's order: through the origin first, the offset last."""
     return Tour(
         "sutd",
-        "A test example by hand",
+        "sutd: a test example by hand",
         "50.007 Machine Learning, Lecture 2: Perceptron",
         (*_classifier(), *_update_rule(), *_what_it_promises(), *_offset()),
     )

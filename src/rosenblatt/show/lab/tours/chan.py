@@ -28,7 +28,7 @@ FAR, NEAR = 6.0, 1.5  # how far the clouds are apart
 
 
 def batch(examples: Examples, **options: Any) -> Situation:
-    """Chan's algorithm: all of M_k at once, a score of 0 no mistake, not from zero."""
+    """Chan's algorithm: all of Mₖ at once, a score of 0 no mistake, not from zero."""
     return situation(examples, start=START, mode="batch", tie="correct", **options)
 
 
@@ -48,7 +48,7 @@ def _losses() -> list[Step]:
     return [
         Step(
             "Two stages",
-            "g(x) = w·x + w_0 is trained; h = sign(g) decides. The lab writes b for w_0. (As a "
+            "g(x) = w·x + w₀ is trained; h = sign(g) decides. The lab writes b for w₀. (As a "
             "grows, the logistic function tends to the step from 0 to 1; it is 2h - 1 that tends "
             "to sign.)",
             apart,
@@ -108,7 +108,7 @@ def _beside_oracle(which: int, title: str, text: str) -> Step:
         text,
         here,
         "plane",
-        "Press **Play**.",
+        "Press Play.",
         AT_END,
         more={
             "own": pair.error_of(*run.weights(run.visits)),
@@ -125,41 +125,40 @@ def _algorithm() -> list[Step]:
     return [
         Step(
             "All misclassified at once",
-            "M_k holds the samples with y g < 0: {count@1} of {n} at the start. One step of "
-            "gradient descent on J_soft adds y x of all of them to w, and y to w_0: w = {w@1}, w_0 "
+            "Mₖ holds the samples with y g < 0: {count@1} of {n} at the start. One step of "
+            "gradient descent on J_soft adds y x of all of them to w, and y to w₀: w = {w@1}, w₀ "
             "= {b@1}.",
             apart,
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(1),
         ),
         Step(
             "Separable: it converges",
-            "Sizes of M_k: {misses}. J_soft rose at first, from {soft@0} to {soft@1}: the steps "
+            "Sizes of Mₖ: {misses}. J_soft rose at first, from {soft@0} to {soft@1}: the steps "
             "are not small. J_hard ends at {hard@end}.",
             chosen(apart, at=1),
             "loss",
-            "Press **Play**. Then try a smaller **eta**.",
+            "Press Play. Then try a smaller eta.",
             AT_END,
         ),
         Step(
             "Not separable: it oscillates",
-            "Clouds that overlap. M_k grows and shrinks: {first}, and so on. The run stops only "
+            "Clouds that overlap. Mₖ grows and shrinks: {first}, and so on. The run stops only "
             "because {passes} steps were asked for.",
             mixed,
             "mistakes",
-            "Press **Play**.",
+            "Press Play.",
             AT_END,
             more={"first": Told(mixed).misses[:8]},
         ),
         Step(
             "Not from zero",
             "The lecture does not say where to start. Not at θ = 0: there y g = 0 for all samples, "
-            "none is < 0, M_1 is empty, and nothing is ever learned.",
+            "none is < 0, M₁ is empty, and nothing is ever learned.",
             apart,
             "rule",
-            "Choose the start **zero**: the lab refuses, and says why. Then set **tie** to "
-            "mistake.",
+            "Choose the start zero: the lab refuses, and says why. Then set tie to mistake.",
             setting("tie", "mistake"),
             done=chosen(apart, start=Start(), tie="mistake"),
         ),
@@ -170,12 +169,12 @@ def _one_sample() -> Step:
     sample = np.array([ONE_X, -ONE_X]), np.array([ONE_Y, -ONE_Y])
     return Step(
         "Updating one sample",
-        "w = {w@0} and x_1 = {x} with y_1 = {label@1}: y_1 w·x_1 = {margin@1}, wrong. Adding y_1 "
-        "x_1, opposite to x_1, gives w = {w@1}: a new line, and y_1 w·x_1 = {margin_after@1}. Now "
-        "you are happy! (-x_1 with the other label asks for the same.)",
+        "w = {w@0} and x₁ = {x} with y₁ = {label@1}: y₁ w·x₁ = {margin@1}, wrong. Adding y₁ "
+        "x₁, opposite to x₁, gives w = {w@1}: a new line, and y₁ w·x₁ = {margin_after@1}. Now "
+        "you are happy! (-x₁ with the other label asks for the same.)",
         situation(sample, offset=False, start=ONE_W, tie="correct"),
         "plane",
-        "Press **Step**.",
+        "Press Step.",
         visits(1),
         more={"x": tuple(ONE_X.tolist())},
     )

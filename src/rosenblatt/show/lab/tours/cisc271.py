@@ -63,7 +63,7 @@ def _tables() -> list[Step]:
             "= +1, and ŵ becomes ŵ + e x̂: closer to x̂. w = {w@1}, b = {b@1}.",
             iris,
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(1),
         ),
         Step(
@@ -72,18 +72,18 @@ def _tables() -> list[Step]:
             "ŵ turns farther from x̂. All four cases are one line: ŵ becomes ŵ + e x̂.",
             chosen(iris, at=positive - 1),
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(positive),
             more={"row": run.row(positive), "score": run.score(positive)},
         ),
         Step(
             "At exactly 0",
             "The text says that q is 0 or 1. MATLAB's heaviside(0) is 1/2: from ŵ = 0 the residual "
-            "of flower 1 is 1/2; a step adds half of x̂: w = {w@1}. With q = 1 flower 1 is right, and "
-            "nothing moves.",
+            "of flower 1 is 1/2; a step adds half of x̂: w = {w@1}. With q = 1 flower 1 is right, "
+            "and nothing moves.",
             half,
             "rule",
-            "Set **tie** to positive, and press **Step**: w = {whole/w@1}.",
+            "Set tie to positive, and press Step: w = {whole/w@1}.",
             setting("tie", "positive"),
             others={"whole": whole},
             done=whole,
@@ -100,7 +100,7 @@ def _loops() -> list[Step]:
             "{updates} updates; the classes can be separated, so the rule converges.",
             flowers(SECOND),
             "mistakes",
-            "Press **Pass** until the end.",
+            "Press Pass until the end.",
             AT_END,
         ),
         Step(
@@ -110,7 +110,7 @@ def _loops() -> list[Step]:
             "loop; its proof is a point in both hulls.",
             other,
             "verdict",
-            "Press **Play**, or drag the slider to its end.",
+            "Press Play, or drag the slider to its end.",
             AT_END,
         ),
         Step(
@@ -119,7 +119,7 @@ def _loops() -> list[Step]:
             "of each step: {misses}.",
             flowers(SECOND, mode="batch"),
             "mistakes",
-            "Press **Step** a few times, then **Play**.",
+            "Press Step a few times, then Play.",
             AT_END,
         ),
     ]
@@ -138,7 +138,7 @@ def _figure() -> list[Step]:
             "cm away.",
             slow[0],
             "plane",
-            "Press **Play**.",
+            "Press Play.",
             AT_END,
             more={"eta": SLOW},
         ),
@@ -149,19 +149,20 @@ def _figure() -> list[Step]:
             "most {bound}.",
             slow[1],
             "plane",
-            "Press **Play**, then choose the start **random** with other seeds.",
+            "Press Play, then choose the start random with other seeds.",
             AT_END,
             others={"zero": chosen(quick, start=Start())},
         ),
         Step(
             "Less than ideal",
-            "The rule is content with any separating line; from zero it ends {near@end} cm from "
-            "the nearest flower. Much work went into better estimates. **minover** adds the flower "
-            "of smallest margin, right or wrong, and goes on: about {farther} cm.",
+            "Content with any separating line, the rule ended {last/near@end} cm from a flower. "
+            "Much work went into better estimates. **minover** adds the flower of smallest margin, "
+            "right or wrong, and goes on: about {farther} cm. The best line keeps {best} cm.",
             zero,
             "rule",
-            "Set **rule** to minover, and press **Play**.",
+            "Set rule to minover, and press Play.",
             setting("rule", "minover"),
+            others={"last": slow[1]},
             more={"farther": round(Told(minover).near(Told(minover).visits), 2)},
             done=minover,
         ),

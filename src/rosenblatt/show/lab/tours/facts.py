@@ -73,10 +73,12 @@ class Facts(Mapping[str, str]):
 
 
 def shown(value: Any) -> str:
-    """Four digits are enough to read; vectors in brackets.
+    """Four digits are enough to read, and one after the point; vectors in brackets.
 
     >>> shown((2.0, 0.19999999999999996)), shown(-0.6000000000000001), shown([3, 0]), shown(-0.0)
     ('(2, 0.2)', '-0.6', '3, 0', '0')
+    >>> shown(1280.66), shown(2.8613e-10)
+    ('1280.7', '2.861e-10')
     """
     if isinstance(value, str):
         return value
@@ -86,7 +88,8 @@ def shown(value: Any) -> str:
         return ", ".join(map(shown, value))
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value)}"
-    return f"{float(f'{value:.4g}') + 0:g}"
+    digits = max(4, len(str(int(abs(value)))) + 1)
+    return f"{float(f'{value:.{digits}g}') + 0:.{digits}g}"
 
 
 class Told:

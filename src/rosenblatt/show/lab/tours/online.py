@@ -44,12 +44,12 @@ def _rounds() -> list[Step]:
     return [
         Step(
             "Round by round",
-            "w_1 = 0. In round i we receive x_i and predict sign(w_i·x_i); then the outcome y_i is "
+            "w₁ = 0. In round i we receive xᵢ and predict sign(wᵢ·xᵢ); then the outcome yᵢ is "
             "revealed. In round 1 the score is {score@1}, and sign(0) is neither class: a "
-            "mistake. So w_2 = y_1 x_1 = {w@1}.",
+            "mistake. So w₂ = y₁ x₁ = {w@1}.",
             once(),
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(1),
         ),
         Step(
@@ -58,15 +58,15 @@ def _rounds() -> list[Step]:
             "next mistake comes in round {second}.",
             chosen(once(), at=1),
             "words",
-            "Press **Step** until it comes, or **Play**.",
+            "Press Step until it comes, or Play.",
             visits(second),
             more={"second": second},
         ),
         Step(
             "The unknown w*",
             "Suppose that a unit vector w* separates all examples. One does, with proof: the "
-            "verdict is {verdict}. Its margin is γ = {gamma}: every y_i x_i·w* is at least that. "
-            "And no x_i is longer than R = {R}.",
+            "verdict is {verdict}. Its margin is γ = {gamma}: every yᵢ xᵢ·w* is at least that. "
+            "And no xᵢ is longer than R = {R}.",
             chosen(once(), at=second),
             "verdict",
             "Drag a point towards the line, and watch the band shrink.",
@@ -79,16 +79,16 @@ def _two_inequalities() -> list[Step]:
     return [
         Step(
             "w·w* grows by γ or more",
-            "Each mistake adds y_i x_i·w* >= γ to w·w*. After M mistakes w·w* >= γ M. Is w turning "
+            "Each mistake adds yᵢ xᵢ·w* >= γ to w·w*. After M mistakes w·w* >= γ M. Is w turning "
             "towards w*, or only growing longer? The cosine tells.",
             once(),
             "cosine",
-            "Press **Pass**: {mistakes} mistakes.",
+            "Press Pass: {mistakes} mistakes.",
             AT_END,
         ),
         Step(
             "||w|| grows slowly",
-            "A mistake adds at most ||x_i||² to ||w||², because y_i w·x_i is negative, says the "
+            "A mistake adds at most ||xᵢ||² to ||w||², because yᵢ w·xᵢ is negative, says the "
             "lecture. Negative or zero: in round 1 it is zero. So ||w|| <= √M R holds all the "
             "same: {norm@end} <= {most}.",
             chosen(once(), at=run.visits),
@@ -102,7 +102,7 @@ def _two_inequalities() -> list[Step]:
             "made {mistakes} mistakes. The bound is for the worst case.",
             once(),
             "mistakes",
-            "Set **order** to shuffle and try seeds: the bound holds for all of them.",
+            "Set order to shuffle and try seeds: the bound holds for all of them.",
             setting("order", "shuffle"),
             done=chosen(once(), order="shuffle"),
         ),
@@ -121,7 +121,7 @@ def _afterwards() -> list[Step]:
             "mistakes in {passes} passes, the last one clean.",
             again,
             "mistakes",
-            "Press **Play**.",
+            "Press Play.",
             AT_END,
         ),
         Step(

@@ -46,12 +46,12 @@ def _rule() -> list[Step]:
     return [
         Step(
             "The machine",
-            "f(x) = +1 if w·x >= 0, else -1, with x_0 = 1; the lab writes b for its weight. Iris, "
+            "f(x) = +1 if w·x >= 0, else -1, with x₀ = 1; the lab writes b for its weight. Iris, "
             "setosa against the rest. At w = 0 every score is 0, and f(0) = +1: {fp@0} flowers are "
             "wrong. **Tie** is set to positive for that.",
             flowers(),
             "confusion",
-            "Press **Step**. Flower 1 is a setosa: right, w stays.",
+            "Press Step. Flower 1 is a setosa: right, w stays.",
             visits(1),
         ),
         Step(
@@ -60,17 +60,17 @@ def _rule() -> list[Step]:
             "= {w@2}, and its offset {b@2}.",
             flowers(at=1),
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(2),
         ),
         Step(
             "Why is that good?",
-            "w·x moved by ||x||² = {square@2}, x_0 counted, in the right direction: from {score@2} "
+            "w·x moved by ||x||² = {square@2}, x₀ counted, in the right direction: from {score@2} "
             "to {score_after@2}. Another flower may pay for it: {off@2} are wrong now. The "
             "hypothesis is that right moves lead to a separating hyperplane.",
             flowers(at=2),
             "plane",
-            "Press **Pass** to visit every flower once.",
+            "Press Pass to visit every flower once.",
             visits(Told(flowers()).n),
         ),
         Step(
@@ -79,7 +79,7 @@ def _rule() -> list[Step]:
             "pass under f(0) = +1 proves that the classes are separable.",
             flowers(at=Told(flowers()).n),
             "mistakes",
-            "Press **Play**, or drag the slider to its end.",
+            "Press Play, or drag the slider to its end.",
             AT_END,
         ),
     ]
@@ -100,15 +100,15 @@ def _convergence() -> list[Step]:
             "nothing learned; unflipped, {plain/updates}.",
             flipped,
             "rule",
-            "Set **tie** to mistake: {counted/updates} updates, as without the flip.",
+            "Set tie to mistake: {counted/updates} updates, as without the flip.",
             setting("tie", "mistake"),
             others={"plain": plain, "counted": counted, "both": both},
             done=counted,
         ),
         Step(
             "The cosine is at most 1",
-            "w·w_0 grows at least like l ε, ||w|| at most like √l M. So l <= M²/ε² = {ratio}, ε "
-            "the margin itself; the run made {updates}. Eq. (5) has < where it is <=: at a score "
+            "With w₀ a unit separator, w·w₀ grows at least like l ε, ||w|| at most like √l M. So l "
+            "<= M²/ε² = {ratio}; the run made {updates}. Eq. (5) has < where it is <=: at a score "
             "of 0, as at the first update, all of ||x||² is added.",
             flowers(at=end),
             "cosine",
@@ -121,7 +121,7 @@ def _convergence() -> list[Step]:
             "updates with η = 1, {slow/updates} with η = {small}.",
             flowers(),
             "rule",
-            "Set **eta** to {eta} and drag the slider to its end: {half/updates} updates again.",
+            "Set eta to {eta} and drag the slider to its end: {half/updates} updates again.",
             setting("eta", HALF),
             others={
                 "half": chosen(flowers(), eta=HALF),
@@ -155,7 +155,7 @@ def _problems() -> list[Step]:
             "back at earlier ones.",
             situation(XOR, tie="positive"),
             "motion",
-            "Press **Play**.",
+            "Press Play.",
             AT_END,
         ),
         Step(
@@ -165,7 +165,7 @@ def _problems() -> list[Step]:
             "weights seen: {pocket/wrong} wrong.",
             mixed,
             "rule",
-            "Set **keep** to pocket and drag the slider. Dashed: what is kept.",
+            "Set keep to pocket and drag the slider. Dashed: what is kept.",
             setting("keep", "pocket"),
             others={"pocket": pocket},
             done=pocket,

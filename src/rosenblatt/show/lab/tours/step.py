@@ -27,11 +27,11 @@ class Step:
     Parameters
     ----------
     title : a few words
-    text : the idea. Numbers are not written into it: `{w@1}` is replaced by the weights after the
-        first visit (see `Facts` for what else can be asked).
+    text : the idea, `**bold**` words in it. Numbers are not written into it: `{w@1}` is replaced
+        by the weights after the first visit (see `Facts` for what else can be asked).
     situation : what the page shows when the step begins
     watch : the panel to look at, one of PANELS
-    do : what to press or to drag, in words; numbers as in `text`
+    do : what to press or to drag, in words; numbers as in `text`. All of it is set in bold.
     goal : what the page waits for before it ticks the step
     others : further situations by name: `{zero/updates}` is what the run of `zero` does
     more : numbers that no run gives, by name

@@ -45,12 +45,12 @@ def _classifier() -> list[Step]:
         ),
         Step(
             "Training error, in two forms",
-            "E_n counts y(θ·x) <= 0. At θ = 0 all {n} examples are errors. Yet h(0) = +1 predicts "
+            "Eₙ counts y(θ·x) <= 0. At θ = 0 all {n} examples are errors. Yet h(0) = +1 predicts "
             "x(1) right: the table shows {fp@0} wrong ones. The lecture equates the two forms. "
             "Here the first trains, the second predicts.",
             zero,
             "confusion",
-            "Press **Step**. Now {fp@1} is predicted wrong.",
+            "Press Step. Now {fp@1} is predicted wrong.",
             visits(1),
         ),
         Step(
@@ -79,7 +79,7 @@ def _update_rule() -> list[Step]:
             "x(1) scores {score@1} and is {label@1}: a mistake. So θ(1) = θ(0) + x(1) = {w@1}.",
             example,
             "words",
-            "Press **Step**.",
+            "Press Step.",
             visits(1),
         ),
         Step(
@@ -89,7 +89,7 @@ def _update_rule() -> list[Step]:
             "{w@2}.",
             chosen(example, at=1),
             "plane",
-            "Press **Step**. θ turns away from x(2).",
+            "Press Step. θ turns away from x(2).",
             visits(2),
         ),
         Step(
@@ -98,7 +98,7 @@ def _update_rule() -> list[Step]:
             "The next pass is clean. {updates} updates, {visits} visits.",
             chosen(example, at=2),
             "motion",
-            "Press **Play**, or drag the slider to its end.",
+            "Press Play, or drag the slider to its end.",
             AT_END,
             more={"exactly": repr(run.w(3)[1])},
         ),
@@ -117,7 +117,7 @@ def _what_it_promises() -> list[Step]:
             "another bound holds, {bound}. The run made {mistakes}.",
             chosen(example, at=Told(example).visits),
             "version",
-            "Choose the start **zero**: {zero/mistakes} mistakes.",
+            "Choose the start zero: {zero/mistakes} mistakes.",
             setting("start", "zero"),
             others={"zero": zero},
             done=zero,
@@ -129,7 +129,7 @@ def _what_it_promises() -> list[Step]:
             "start. This run would never end.",
             crossed,
             "motion",
-            "Press **Pass**.",
+            "Press Pass.",
             AT_END,
         ),
     ]
@@ -141,24 +141,24 @@ def _offset() -> list[Step]:
     return [
         Step(
             "Exercise 3: is the converse true?",
-            "Separable through the origin implies separable with offset: take θ_0 = 0. The "
+            "Separable through the origin implies separable with offset: take θ₀ = 0. The "
             "converse is false. With an offset these four are {verdict}: a line keeps {best} away "
             "from all of them.",
             beyond,
             "verdict",
-            "Untick **offset**: {through/verdict}.",
+            "Untick offset: {through/verdict}.",
             setting("offset", False),
             others={"through": through},
             done=through,
         ),
         Step(
             "The offset is one more weight",
-            "θ_0 is the weight of a feature that is always 1: at a mistake θ_0 becomes θ_0 + y. So "
-            "y(θ·x + θ_0) rises by ||x||² + 1, at the first mistake by {square@1}. After {updates} "
-            "updates: θ = {w@end}, θ_0 = {b@end}. The lab writes b for θ_0.",
+            "θ₀ is the weight of a feature that is always 1: at a mistake θ₀ becomes θ₀ + y. So "
+            "y(θ·x + θ₀) rises by ||x||² + 1, at the first mistake by {square@1}. After {updates} "
+            "updates: θ = {w@end}, θ₀ = {b@end}. The lab writes b for θ₀.",
             beyond,
             "words",
-            "Press **Play**.",
+            "Press Play.",
             AT_END,
         ),
     ]

@@ -65,8 +65,7 @@ def test_a_tour_is_short_and_json(name):
         assert set(step) == {"title", "text", "situation", "watch", "do", "goal"}
         assert len(f"{step['text']} {step['do'] or ''}".split()) <= WORDS, step["title"]
         assert step["watch"] in PANELS
-        assert step["text"].count("**") % 2 == 0
-        assert "**" not in (step["do"] or "")
+        assert step["text"].count("**") % 2 == (step["do"] or "").count("**") % 2 == 0
         assert Situation.read(step["situation"]).told() == step["situation"]
     doing = [step for step in told["steps"] if step["do"]]
     assert len(doing) > len(told["steps"]) / 2

@@ -1,7 +1,7 @@
 """tours: a guided tour through each of the five lectures, in the plane of the lab.
 
-A tour is a module of this folder with a function `tour`. Its texts are filled with the numbers of
-the very runs they are about.
+A tour is a module of this folder with a `TITLE`, the title of its `LECTURE` and a function `tour`.
+Its texts are filled with the numbers of the very runs they are about.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ def tour(name: str) -> Tour:
     """The tour through the lecture of that name, one of NAMES."""
     if name not in NAMES:
         raise ParameterError(f"there is no tour {name!r}. There are: {', '.join(NAMES)}.")
-    found = importlib.import_module(f"rosenblatt.show.lab.tours.{name}").tour()
+    found = _module(name).tour()
     assert isinstance(found, Tour)
     return found
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"rosenblatt.show.lab.tours.{name}")
 
 
 @cache
@@ -43,10 +47,12 @@ def told(name: str) -> dict[str, Any]:
 
 
 def listed() -> list[dict[str, str]]:
-    """Name, title and lecture of every tour.
+    """Name, title and lecture of every tour; none is made for that.
 
     >>> [tour["name"] for tour in listed()]
     ['radivojac', 'chan', 'sutd', 'online', 'cisc271']
     """
-    tours = map(tour, NAMES)
-    return [{"name": t.name, "title": t.title, "lecture": t.lecture} for t in tours]
+    return [
+        {"name": name, "title": module.TITLE, "lecture": module.LECTURE}
+        for name, module in zip(NAMES, map(_module, NAMES), strict=True)
+    ]

@@ -22,6 +22,8 @@ from rosenblatt.show.lab.tours.step import (
     visits,
 )
 
+TITLE = "chan: losses, the oracle, a batch at a time"
+LECTURE = "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)"
 START = (1.0, -1.0, 0.0)
 EACH = 40  # points of each cloud
 FAR, NEAR = 6.0, 1.5  # how far the clouds are apart
@@ -34,12 +36,7 @@ def batch(examples: Examples, **options: Any) -> Situation:
 
 def tour() -> Tour:
     """The lecture's order: losses, convexity, the oracle, the algorithm, one sample."""
-    return Tour(
-        "chan",
-        "chan: losses, the oracle, a batch at a time",
-        "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)",
-        (*_losses(), *_oracle(), *_algorithm(), _one_sample()),
-    )
+    return Tour("chan", TITLE, LECTURE, (*_losses(), *_oracle(), *_algorithm(), _one_sample()))
 
 
 def _losses() -> list[Step]:
@@ -108,7 +105,7 @@ def _beside_oracle(which: int, title: str, text: str) -> Step:
         text,
         here,
         "plane",
-        "Press Play.",
+        "Press **Play**.",
         AT_END,
         more={
             "own": pair.error_of(*run.weights(run.visits)),
@@ -130,7 +127,7 @@ def _algorithm() -> list[Step]:
             "= {b@1}.",
             apart,
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(1),
         ),
         Step(
@@ -139,7 +136,7 @@ def _algorithm() -> list[Step]:
             "are not small. J_hard ends at {hard@end}.",
             chosen(apart, at=1),
             "loss",
-            "Press Play. Then try a smaller eta.",
+            "Press **Play**. Then try a smaller **eta**.",
             AT_END,
         ),
         Step(
@@ -148,7 +145,7 @@ def _algorithm() -> list[Step]:
             "because {passes} steps were asked for.",
             mixed,
             "mistakes",
-            "Press Play.",
+            "Press **Play**.",
             AT_END,
             more={"first": Told(mixed).misses[:8]},
         ),
@@ -158,7 +155,8 @@ def _algorithm() -> list[Step]:
             "none is < 0, M₁ is empty, and nothing is ever learned.",
             apart,
             "rule",
-            "Choose the start zero: the lab refuses, and says why. Then set tie to mistake.",
+            "Choose the start **zero**: the lab refuses, and says why. Then set **tie** to "
+            "mistake.",
             setting("tie", "mistake"),
             done=chosen(apart, start=Start(), tie="mistake"),
         ),
@@ -174,7 +172,7 @@ def _one_sample() -> Step:
         "you are happy! (-x₁ with the other label asks for the same.)",
         situation(sample, offset=False, start=ONE_W, tie="correct"),
         "plane",
-        "Press Step.",
+        "Press **Step**.",
         visits(1),
         more={"x": tuple(ONE_X.tolist())},
     )

@@ -17,6 +17,8 @@ from rosenblatt.show.lab.tours.step import (
     visits,
 )
 
+TITLE = "cisc271: Iris from random starts"
+LECTURE = "CISC 271, Class 30: Supervised Learning, Perceptron Rule"
 SECOND, LAST = STARTS[1], STARTS[-1]
 
 
@@ -33,12 +35,7 @@ def flowers(seed: int, species: str = "setosa", **options: Any) -> Situation:
 
 def tour() -> Tour:
     """The lecture's order: the rule and its two tables, the pseudocode, the batch, Figure 30.1."""
-    return Tour(
-        "cisc271",
-        "cisc271: Iris from random starts",
-        "CISC 271, Class 30: Supervised Learning, Perceptron Rule",
-        (*_tables(), *_loops(), *_figure()),
-    )
+    return Tour("cisc271", TITLE, LECTURE, (*_tables(), *_loops(), *_figure()))
 
 
 def _tables() -> list[Step]:
@@ -63,7 +60,7 @@ def _tables() -> list[Step]:
             "= +1, and ŵ becomes ŵ + e x̂: closer to x̂. w = {w@1}, b = {b@1}.",
             iris,
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(1),
         ),
         Step(
@@ -72,7 +69,7 @@ def _tables() -> list[Step]:
             "ŵ turns farther from x̂. All four cases are one line: ŵ becomes ŵ + e x̂.",
             chosen(iris, at=positive - 1),
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(positive),
             more={"row": run.row(positive), "score": run.score(positive)},
         ),
@@ -83,7 +80,7 @@ def _tables() -> list[Step]:
             "and nothing moves.",
             half,
             "rule",
-            "Set tie to positive, and press Step: w = {whole/w@1}.",
+            "Set **tie** to positive, and press **Step**: w = {whole/w@1}.",
             setting("tie", "positive"),
             others={"whole": whole},
             done=whole,
@@ -100,7 +97,7 @@ def _loops() -> list[Step]:
             "{updates} updates; the classes can be separated, so the rule converges.",
             flowers(SECOND),
             "mistakes",
-            "Press Pass until the end.",
+            "Press **Pass** until the end.",
             AT_END,
         ),
         Step(
@@ -110,7 +107,7 @@ def _loops() -> list[Step]:
             "loop; its proof is a point in both hulls.",
             other,
             "verdict",
-            "Press Play, or drag the slider to its end.",
+            "Press **Play**, or drag the slider to its end.",
             AT_END,
         ),
         Step(
@@ -119,7 +116,7 @@ def _loops() -> list[Step]:
             "of each step: {misses}.",
             flowers(SECOND, mode="batch"),
             "mistakes",
-            "Press Step a few times, then Play.",
+            "Press **Step** a few times, then **Play**.",
             AT_END,
         ),
     ]
@@ -130,6 +127,7 @@ def _figure() -> list[Step]:
     quick = chosen(slow[1], eta=1.0)
     zero = chosen(flowers(SECOND), start=Start())
     minover = chosen(zero, rule="minover")
+    better = Told(minover)
     return [
         Step(
             "Figure 30.1",
@@ -138,7 +136,7 @@ def _figure() -> list[Step]:
             "cm away.",
             slow[0],
             "plane",
-            "Press Play.",
+            "Press **Play**.",
             AT_END,
             more={"eta": SLOW},
         ),
@@ -149,7 +147,7 @@ def _figure() -> list[Step]:
             "most {bound}.",
             slow[1],
             "plane",
-            "Press Play, then choose the start random with other seeds.",
+            "Press **Play**, then choose the start **random** with other seeds.",
             AT_END,
             others={"zero": chosen(quick, start=Start())},
         ),
@@ -160,10 +158,10 @@ def _figure() -> list[Step]:
             "right or wrong, and goes on: about {farther} cm. The best line keeps {best} cm.",
             zero,
             "rule",
-            "Set rule to minover, and press Play.",
+            "Set **rule** to minover, and press **Play**.",
             setting("rule", "minover"),
             others={"last": slow[1]},
-            more={"farther": round(Told(minover).near(Told(minover).visits), 2)},
+            more={"farther": round(better.near(better.visits), 2)},
             done=minover,
         ),
     ]

@@ -20,6 +20,8 @@ from rosenblatt.show.lab.tours.step import (
     visits,
 )
 
+TITLE = "online: how many mistakes can there be?"
+LECTURE = "Perceptrons: the algorithm, online"
 ROUNDS = 60
 CLOSER, ACROSS = 0.5, -1.0  # where a point is dragged, as a multiple of its place
 
@@ -31,12 +33,7 @@ def once() -> Situation:
 
 def tour() -> Tour:
     """The two inequalities of the page, each seen in the run."""
-    return Tour(
-        "online",
-        "online: how many mistakes can there be?",
-        "Perceptrons: the algorithm, online",
-        (*_rounds(), *_two_inequalities(), *_afterwards()),
-    )
+    return Tour("online", TITLE, LECTURE, (*_rounds(), *_two_inequalities(), *_afterwards()))
 
 
 def _rounds() -> list[Step]:
@@ -49,7 +46,7 @@ def _rounds() -> list[Step]:
             "mistake. So w₂ = y₁ x₁ = {w@1}.",
             once(),
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(1),
         ),
         Step(
@@ -58,7 +55,7 @@ def _rounds() -> list[Step]:
             "next mistake comes in round {second}.",
             chosen(once(), at=1),
             "words",
-            "Press Step until it comes, or Play.",
+            "Press **Step** until it comes, or **Play**.",
             visits(second),
             more={"second": second},
         ),
@@ -83,7 +80,7 @@ def _two_inequalities() -> list[Step]:
             "towards w*, or only growing longer? The cosine tells.",
             once(),
             "cosine",
-            "Press Pass: {mistakes} mistakes.",
+            "Press **Pass**: {mistakes} mistakes.",
             AT_END,
         ),
         Step(
@@ -102,7 +99,7 @@ def _two_inequalities() -> list[Step]:
             "made {mistakes} mistakes. The bound is for the worst case.",
             once(),
             "mistakes",
-            "Set order to shuffle and try seeds: the bound holds for all of them.",
+            "Set **order** to shuffle and try seeds: the bound holds for all of them.",
             setting("order", "shuffle"),
             done=chosen(once(), order="shuffle"),
         ),
@@ -121,7 +118,7 @@ def _afterwards() -> list[Step]:
             "mistakes in {passes} passes, the last one clean.",
             again,
             "mistakes",
-            "Press Play.",
+            "Press **Play**.",
             AT_END,
         ),
         Step(

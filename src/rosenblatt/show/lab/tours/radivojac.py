@@ -17,6 +17,8 @@ from rosenblatt.show.lab.tours.step import (
     visits,
 )
 
+TITLE = "radivojac: why it converges"
+LECTURE = "Machine Learning Lecture Notes: Perceptron (Predrag Radivojac, 2015)"
 HALF = 0.5
 ELSEWHERE, SLOW = (1.0, 1.0, -3.0), 0.1
 
@@ -34,12 +36,7 @@ def flowers(at: int = 0) -> Situation:
 
 def tour() -> Tour:
     """The lecture's order: the rule, the proof, the learning rate, the problems."""
-    return Tour(
-        "radivojac",
-        "radivojac: why it converges",
-        "Machine Learning Lecture Notes: Perceptron (Predrag Radivojac, 2015)",
-        (*_rule(), *_convergence(), *_problems()),
-    )
+    return Tour("radivojac", TITLE, LECTURE, (*_rule(), *_convergence(), *_problems()))
 
 
 def _rule() -> list[Step]:
@@ -51,7 +48,7 @@ def _rule() -> list[Step]:
             "wrong. **Tie** is set to positive for that.",
             flowers(),
             "confusion",
-            "Press Step. Flower 1 is a setosa: right, w stays.",
+            "Press **Step**. Flower 1 is a setosa: right, w stays.",
             visits(1),
         ),
         Step(
@@ -60,7 +57,7 @@ def _rule() -> list[Step]:
             "= {w@2}, and its offset {b@2}.",
             flowers(at=1),
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(2),
         ),
         Step(
@@ -70,7 +67,7 @@ def _rule() -> list[Step]:
             "hypothesis is that right moves lead to a separating hyperplane.",
             flowers(at=2),
             "plane",
-            "Press Pass to visit every flower once.",
+            "Press **Pass** to visit every flower once.",
             visits(Told(flowers()).n),
         ),
         Step(
@@ -79,7 +76,7 @@ def _rule() -> list[Step]:
             "pass under f(0) = +1 proves that the classes are separable.",
             flowers(at=Told(flowers()).n),
             "mistakes",
-            "Press Play, or drag the slider to its end.",
+            "Press **Play**, or drag the slider to its end.",
             AT_END,
         ),
     ]
@@ -100,7 +97,7 @@ def _convergence() -> list[Step]:
             "nothing learned; unflipped, {plain/updates}.",
             flipped,
             "rule",
-            "Set tie to mistake: {counted/updates} updates, as without the flip.",
+            "Set **tie** to mistake: {counted/updates} updates, as without the flip.",
             setting("tie", "mistake"),
             others={"plain": plain, "counted": counted, "both": both},
             done=counted,
@@ -121,7 +118,7 @@ def _convergence() -> list[Step]:
             "updates with η = 1, {slow/updates} with η = {small}.",
             flowers(),
             "rule",
-            "Set eta to {eta} and drag the slider to its end: {half/updates} updates again.",
+            "Set **eta** to {eta} and drag the slider to its end: {half/updates} updates again.",
             setting("eta", HALF),
             others={
                 "half": chosen(flowers(), eta=HALF),
@@ -155,7 +152,7 @@ def _problems() -> list[Step]:
             "back at earlier ones.",
             situation(XOR, tie="positive"),
             "motion",
-            "Press Play.",
+            "Press **Play**.",
             AT_END,
         ),
         Step(
@@ -165,7 +162,7 @@ def _problems() -> list[Step]:
             "weights seen: {pocket/wrong} wrong.",
             mixed,
             "rule",
-            "Set keep to pocket and drag the slider. Dashed: what is kept.",
+            "Set **keep** to pocket and drag the slider. Dashed: what is kept.",
             setting("keep", "pocket"),
             others={"pocket": pocket},
             done=pocket,

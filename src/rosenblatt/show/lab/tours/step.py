@@ -31,7 +31,7 @@ class Step:
         by the weights after the first visit (see `Facts` for what else can be asked).
     situation : what the page shows when the step begins
     watch : the panel to look at, one of PANELS
-    do : what to press or to drag, in words; numbers as in `text`. All of it is set in bold.
+    do : what to press or to drag, in words; numbers and bold words as in `text`
     goal : what the page waits for before it ticks the step
     others : further situations by name: `{zero/updates}` is what the run of `zero` does
     more : numbers that no run gives, by name

@@ -17,16 +17,15 @@ from rosenblatt.show.lab.tours.step import (
     visits,
 )
 
+TITLE = "sutd: a test example by hand"
+LECTURE = "50.007 Machine Learning, Lecture 2: Perceptron"
 LOW_POINT, ASIDE = 2, (1.0, 0.0)  # x(3), and where it takes the last separator away
 
 
 def tour() -> Tour:
     """The lecture's order: through the origin first, the offset last."""
     return Tour(
-        "sutd",
-        "sutd: a test example by hand",
-        "50.007 Machine Learning, Lecture 2: Perceptron",
-        (*_classifier(), *_update_rule(), *_what_it_promises(), *_offset()),
+        "sutd", TITLE, LECTURE, (*_classifier(), *_update_rule(), *_what_it_promises(), *_offset())
     )
 
 
@@ -50,7 +49,7 @@ def _classifier() -> list[Step]:
             "Here the first trains, the second predicts.",
             zero,
             "confusion",
-            "Press Step. Now {fp@1} is predicted wrong.",
+            "Press **Step**. Now {fp@1} is predicted wrong.",
             visits(1),
         ),
         Step(
@@ -79,7 +78,7 @@ def _update_rule() -> list[Step]:
             "x(1) scores {score@1} and is {label@1}: a mistake. So θ(1) = θ(0) + x(1) = {w@1}.",
             example,
             "words",
-            "Press Step.",
+            "Press **Step**.",
             visits(1),
         ),
         Step(
@@ -89,7 +88,7 @@ def _update_rule() -> list[Step]:
             "{w@2}.",
             chosen(example, at=1),
             "plane",
-            "Press Step. θ turns away from x(2).",
+            "Press **Step**. θ turns away from x(2).",
             visits(2),
         ),
         Step(
@@ -98,7 +97,7 @@ def _update_rule() -> list[Step]:
             "The next pass is clean. {updates} updates, {visits} visits.",
             chosen(example, at=2),
             "motion",
-            "Press Play, or drag the slider to its end.",
+            "Press **Play**, or drag the slider to its end.",
             AT_END,
             more={"exactly": repr(run.w(3)[1])},
         ),
@@ -117,7 +116,7 @@ def _what_it_promises() -> list[Step]:
             "another bound holds, {bound}. The run made {mistakes}.",
             chosen(example, at=Told(example).visits),
             "version",
-            "Choose the start zero: {zero/mistakes} mistakes.",
+            "Choose the start **zero**: {zero/mistakes} mistakes.",
             setting("start", "zero"),
             others={"zero": zero},
             done=zero,
@@ -129,7 +128,7 @@ def _what_it_promises() -> list[Step]:
             "start. This run would never end.",
             crossed,
             "motion",
-            "Press Pass.",
+            "Press **Pass**.",
             AT_END,
         ),
     ]
@@ -146,7 +145,7 @@ def _offset() -> list[Step]:
             "from all of them.",
             beyond,
             "verdict",
-            "Untick offset: {through/verdict}.",
+            "Untick **offset**: {through/verdict}.",
             setting("offset", False),
             others={"through": through},
             done=through,
@@ -158,7 +157,7 @@ def _offset() -> list[Step]:
             "updates: θ = {w@end}, θ₀ = {b@end}. The lab writes b for θ₀.",
             beyond,
             "words",
-            "Press Play.",
+            "Press **Play**.",
             AT_END,
         ),
     ]

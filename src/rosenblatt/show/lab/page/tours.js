@@ -61,13 +61,14 @@ export class Tours {
     byId("tour-panel").scrollIntoView({ block: "nearest" });
   }
 
-  /* An outline around the panel that is spoken of. */
+  /* An outline around the panel that is spoken of. It is brought into view where that does not push
+     the text of the tour out of it: in the column on the right. */
   point(name) {
     for (const panel of document.querySelectorAll(".pointed")) panel.classList.remove("pointed");
     const panel = name && document.querySelector(`[data-panel="${CSS.escape(name)}"]`);
     if (!panel) return;
     panel.classList.add("pointed");
-    panel.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    if (panel.closest("#right") && matchMedia("(min-width: 60.01rem)").matches) panel.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   }
 
   close() {

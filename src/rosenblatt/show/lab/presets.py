@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import nextafter
@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.taught import CROSSED, TEST_EXAMPLE, THETA_START
 from rosenblatt.errors import ParameterError
-from rosenblatt.prove.oracle import GaussianPair
+from rosenblatt.prove.gaussians.scenarios import FIVE
+from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.situation import Segment, Situation, Start
 
 Array = npt.NDArray[Any]
-# chan's five scenarios: deviations of the classes, samples of each, prior of the second. The last
-# two have 1800 and 200 samples, here half of them.
+# chan's five scenarios; the last two have 1800 and 200 samples, here half of them
 SCENARIOS = (
-    ("ideal", (2.0, 2.0), (50, 50)),
-    ("they overlap", (4.0, 4.0), (200, 200)),
-    ("different covariances", (2.0, 0.3), (200, 200)),
-    ("uneven samples, 900 and 100", (1.0, 1.0), (900, 100)),
-    ("uneven classes, priors 0.9 and 0.1", (1.0, 1.0), (900, 100)),
+    "ideal",
+    "they overlap",
+    "different covariances",
+    "uneven samples, 900 and 100",
+    "uneven classes, priors 0.9 and 0.1",
 )
 SPECIES = ("setosa", "versicolor", "virginica")
 
@@ -61,7 +62,7 @@ def presets() -> dict[str, Preset]:
         Preset("sutd-crossed", "sutd's four rows crosswise", "Lectures", _crossed),
         Preset("margins", "Thin margin: many mistakes", "Lectures", _thin),
     ]
-    for k, (title, *_) in enumerate(SCENARIOS):
+    for k, title in enumerate(SCENARIOS):
         make = cache(lambda k=k: _scenario(k))
         each.append(Preset(f"oracle-{k + 1}", f"{k + 1}: {title}", "Oracle scenarios", make))
     for a, b in ((0, 1), (0, 2), (1, 2)):
@@ -71,7 +72,7 @@ def presets() -> dict[str, Preset]:
     return {p.name: p for p in each}
 
 
-def _of(rows: Sequence[Sequence[float]], labels: Sequence[int], **other: Any) -> Situation:
+def _of(rows: Any, labels: Any, **other: Any) -> Situation:
     return Situation(np.array(rows, dtype=np.float64), np.array(labels, dtype=np.int8), **other)
 
 
@@ -98,12 +99,12 @@ def _ulp(side: int) -> Situation:
 
 
 def _sutd() -> Situation:
-    start = Start("given", 0, (1.0, -0.8), 0.0)
-    return _of([[1, 2], [-1, 2], [0, -1]], [1, -1, -1], offset=False, start=start)
+    first, second = THETA_START.tolist()
+    return _of(*TEST_EXAMPLE, offset=False, start=Start("given", 0, (first, second), 0.0))
 
 
 def _crossed() -> Situation:
-    return _of([[1, 1], [1, -1], [-1, -1], [-1, 1]], [1, -1, 1, -1], offset=False)
+    return _of(*CROSSED, offset=False)
 
 
 def _thin() -> Situation:
@@ -114,9 +115,9 @@ def _thin() -> Situation:
 
 def _scenario(k: int) -> Situation:
     """Means (0, 0) and (10, 10), drawn with seed 0, to a thousandth."""
-    _, (first, second), samples = SCENARIOS[k]
-    pair = GaussianPair(np.zeros(2), first**2 * np.eye(2), np.full(2, 10.0), second**2 * np.eye(2))
-    X, y = pair.sample(samples, seed=0)
+    first, second = FIVE[k].samples
+    halves = 2 if first + second > limits.POINTS else 1
+    X, y = FIVE[k].pair().sample((first // halves, second // halves), seed=0)
     made = Situation(np.round(X, 3) + 0.0, np.where(y > 0, 1, -1).astype(np.int8))
     return replace(made, classes=("class 0", "class 1"), segments=(Segment(order="shuffle"),))
 

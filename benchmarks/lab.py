@@ -1,13 +1,13 @@
 """Lab: how long a step, a verdict and a film take, for one person and for twenty at once.
 
-    python benchmarks/lab.py [--sessions 20] [--points 500] [--steps 20]
+    python benchmarks/lab.py [--sessions 20] [--points 500] [--steps 20] [--pause 1]
 
 A server in a process of its own (`rosenblatt lab`), its kernels compiled; every session is a thread
 of this process with a connection of its own and `points` points of its own (two Gaussian classes
 that overlap, seed by session). A session does what the page does: it asks for the next 500 steps of
-its run, moves a point and asks for the run and the verdict of the new situation, and does so again
-without a pause. Seconds are from the request to the last byte of the answer. Clients and server
-share the cores.
+its run, moves a point and asks for the run and the verdict of the new situation. It does so once a
+second at a time of its own, then again and again without a pause (`--pause`). Seconds are from the
+request to the last byte of the answer. Clients and server share the cores.
 """
 
 from __future__ import annotations
@@ -119,8 +119,11 @@ class Session:
     def film(self) -> None:
         self.ask("film", "/api/film", {"situation": self.situation})
 
-    def work(self, steps: int) -> None:
+    def work(self, steps: int, pause: float = 0.0) -> None:
+        next_time = time.perf_counter() + pause * self.rng.random()
         for _ in range(steps):
+            time.sleep(max(0.0, next_time - time.perf_counter()))
+            next_time += pause
             self.moved()
             self.steps()
 
@@ -130,13 +133,13 @@ def seconds_of(sessions: list[Session]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([s.seconds[name] for s in sessions]) for name in names}
 
 
-def many(server: Server, sessions: int, points: int, steps: int) -> dict[str, np.ndarray]:
-    people = [Session(server, seed, points) for seed in range(sessions)]
+def many(server: Server, args: argparse.Namespace, pause: float) -> dict[str, np.ndarray]:
+    people = [Session(server, seed, args.points) for seed in range(args.sessions)]
     failed: list[BaseException] = []
 
     def work(person: Session) -> None:
         try:
-            person.work(steps)
+            person.work(args.steps, pause)
         except BaseException as e:
             failed.append(e)
 
@@ -155,6 +158,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--points", type=int, default=500)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--pause", type=float, default=1.0)
     args = parser.parse_args()
     with Server() as server:
         one = Session(server, 1000, args.points)
@@ -166,9 +170,9 @@ def main() -> None:
         for _ in range(3):
             one.film()
         alone = seconds_of([one])
-        together = many(server, args.sessions, args.points, args.steps)
+        together = many(server, args, args.pause)
         first = server.resident_mb
-        many(server, args.sessions, args.points, args.steps)
+        pressed = many(server, args, 0.0)
         second = server.resident_mb
 
     def told(found: dict[str, np.ndarray], name: str) -> list[str]:
@@ -177,9 +181,14 @@ def main() -> None:
         times = 1000 * found[name]
         return [f"{np.median(times):.0f}", f"{times.max():.0f}"]
 
-    header = [f"lab, {args.points} points, ms", "one person, median", "worst",
-              f"{args.sessions} at once, median", "worst"]  # fmt: skip
-    lines = [[words, *told(alone, k), *told(together, k)] for k, words in ACTIONS.items()]
+    header = [
+        f"lab, {args.points} points, ms",
+        *("one person, median", "worst"),
+        *(f"{args.sessions} people, one move a {args.pause:g} s, median", "worst"),
+        *(f"{args.sessions} without a pause, median", "worst"),
+    ]
+    groups = alone, together, pressed
+    lines = [[words, *(v for g in groups for v in told(g, k))] for k, words in ACTIONS.items()]
     print(table(header, lines))
     print()
     sizes = [f"{v:.0f}" for v in (before, first, second)]

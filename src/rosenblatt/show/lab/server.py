@@ -7,7 +7,6 @@ one server cannot see each other's data.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import logging
 import mimetypes
@@ -24,7 +23,7 @@ from starlette.routing import Route
 
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learn.rules import RULES
-from rosenblatt.show.lab import limits
+from rosenblatt.show.lab import limits, tours
 from rosenblatt.show.lab.filming import filmed
 from rosenblatt.show.lab.guard import Guard
 from rosenblatt.show.lab.presets import preset, presets
@@ -137,8 +136,7 @@ class _Lab:
 
     @explained
     async def choices(self, request: Request) -> Response:
-        tours = _tours()
-        known = await self.work.do(tours.listed) if tours else []
+        known = await self.work.do(tours.listed)
         return JSONResponse(
             {
                 "rules": list(RULES),
@@ -173,8 +171,7 @@ class _Lab:
     @explained
     async def tour(self, request: Request) -> Response:
         name = request.path_params["name"]
-        tours = _tours()
-        if tours is None or name not in tours.NAMES:
+        if name not in tours.NAMES:
             raise NotThere(f"there is no tour {shown(name)}. /api/choices lists them.")
         return JSONResponse(await self.work.do(lambda: tours.told(name)))
 
@@ -232,14 +229,6 @@ class _Lab:
             return _written({"python": python_lines(self.memory.steps(situation).run)})
 
         return _json_response(await self.work.do(job))
-
-
-def _tours() -> Any:
-    """The guided tours, which are a folder of their own."""
-    try:
-        return importlib.import_module("rosenblatt.show.lab.tours")
-    except ModuleNotFoundError:
-        return None
 
 
 # ----------------------------------------------------------------- reading and writing

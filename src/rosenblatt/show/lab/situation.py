@@ -147,6 +147,8 @@ def read_points(given: Any) -> tuple[Array, Array]:
             f"{len(given)} points are more than the {limits.POINTS} that the lab draws. Leave some "
             "out; rosenblatt itself has no such limit."
         )
+    if (found := _as_they_stand(given)) is not None:
+        return found
     X, y = np.zeros((len(given), 2)), np.zeros(len(given), dtype=np.int8)
     for k, point in enumerate(given):
         name = f"point {k + 1}"
@@ -158,6 +160,22 @@ def read_points(given: Any) -> tuple[Array, Array]:
         y[k] = int(point[2])
     X += 0.0  # no -0, which is another text for the same point
     return X, y
+
+
+def _as_they_stand(given: list[Any]) -> tuple[Array, Array] | None:
+    """All points at once, if nothing is wrong with any; else they are looked at one by one."""
+    try:
+        if {type(v) for point in given for v in point} - {int, float}:
+            return None
+        table = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if table.ndim != 2 or table.shape[1] != 3:
+        return None
+    X, y = np.ascontiguousarray(table[:, :2]), table[:, 2]
+    if not (np.abs(X) <= limits.LARGEST).all() or not np.isin(y, (-1, 1)).all():
+        return None
+    return X + 0.0, y.astype(np.int8)
 
 
 def _start(given: Any) -> Start:

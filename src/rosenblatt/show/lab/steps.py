@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn.rules import MinOver, Rosenblatt
-from rosenblatt.prove import losses
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
 from rosenblatt.prove.margin import MaxMargin
 from rosenblatt.show.lab import limits, proofs, words
@@ -70,14 +69,16 @@ class Steps:
         """
         run, y = self.run, self.run.situation.y
         k, which = np.unique(run.update_at(visits), return_inverse=True)
-        scores = run.w[k] @ run.situation.X.T + run.b[k, None]
-        z = y * scores
-        said, positive = scores >= 0, y > 0  # a score of 0 predicts +1, see docs/conventions.md
+        z = run.w[k] @ run.situation.X.T + run.b[k, None]
+        said, positive = z >= 0, y > 0  # a score of 0 predicts +1, see docs/conventions.md
+        tp, fp = said[:, positive].sum(axis=1), said[:, ~positive].sum(axis=1)
+        z *= y
+        wrong = np.minimum(z, 0.0, out=z)  # the losses are functions of the margin, prove/losses.py
         found = {
-            "hard": losses.hard(z), "soft": losses.soft(z), "tp": said & positive,
-            "tn": ~said & ~positive, "fp": said & ~positive, "fn": ~said & positive,
+            "hard": (wrong < 0).sum(axis=1), "soft": -wrong.sum(axis=1) + 0.0, "tp": tp,
+            "tn": (~positive).sum() - fp, "fp": fp, "fn": positive.sum() - tp,
         }  # fmt: skip
-        return {name: values.sum(axis=1)[which] for name, values in found.items()}
+        return {name: values[which] for name, values in found.items()}
 
     def cosine(self, visits: Array) -> Array:
         """The cosine with the best separator, NaN where there is nothing to compare."""
@@ -154,33 +155,33 @@ class Steps:
             "kept_b": kept_b, "norm": self.norm(t), "cosine": self.cosine(t), **self.judged(t),
         }  # fmt: skip
         told = {name: listed(values) for name, values in columns.items()}
-        return {"from": first, "to": last, **told, "words": self._words(t, columns)}
+        return {"from": first, "to": last, **told, "words": self._words(t, told)}
 
     def _passes(self, visits: Array) -> Array:
         """The pass of each visit, counted from 1; 0 for the start."""
         return np.where(visits > 0, np.searchsorted(self.run.ends, visits) + 1, 0)
 
-    def _words(self, visits: Array, c: dict[str, Array]) -> list[str]:
+    def _words(self, visits: Array, c: dict[str, list[Any]]) -> list[str]:
         run, offset = self.run, self.run.situation.offset
-        which = run.stretch_at(visits).tolist()
-        said = []
+        labels, n = run.situation.y.tolist(), run.situation.n_rows
+        steps = [isinstance(s.options.update.rule, MinOver) for s in run.stretches]
+        which, said = run.stretch_at(visits).tolist(), []
         for i, t in enumerate(visits.tolist()):
-            w, b, row = c["w"][i].tolist(), float(c["b"][i]), int(c["row"][i])
+            row, mistake, moves = c["row"][i], c["mistake"][i], None
             if t == 0:
-                said.append(f"start: {words.weights(w, b, offset)}")
+                said.append(f"start: {words.weights(c['w'][i], c['b'][i], offset)}")
                 continue
-            stretch = run.stretches[which[i]]
-            moves = words.moved(w, b, offset) if c["moved"][i] else None
+            if c["moved"][i]:
+                moves = words.moved(c["w"][i], c["b"][i], offset)
             if row < 0:
-                n = run.situation.n_rows
-                said.append(words.all_rows(n, int(c["mistake"][i]), moves))
-                continue
-            label, margin = int(run.situation.y[row]), float(c["margin"][i])
-            if isinstance(stretch.options.update.rule, MinOver):
-                said.append(words.smallest(row, label, margin, moves or "nothing moves"))
-                continue
-            score, mistake = float(c["score"][i]), float(c["mistake"][i])
-            said.append(words.one_row(row, label, score, mistake, moves, margin))
+                said.append(words.all_rows(n, int(mistake), moves))
+            elif steps[which[i]]:
+                said.append(
+                    words.smallest(row, labels[row], c["margin"][i], moves or "nothing moves")
+                )
+            else:
+                told = row, labels[row], c["score"][i], mistake, moves, c["margin"][i]
+                said.append(words.one_row(*told))
         return said
 
     # -------------------------------------------------------------------- the whole run

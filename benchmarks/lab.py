@@ -16,7 +16,6 @@ import argparse
 import http.client
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -40,12 +39,21 @@ class Server:
     """`rosenblatt lab` on a free port, until the block is left."""
 
     def __enter__(self) -> Server:
-        command = [sys.executable, "-m", "rosenblatt", "lab", "--no-browser", "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "rosenblatt",
+            "lab",
+            "--no-browser",
+            "--port",
+            "0",
+            "--json",
+        ]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
         )
-        told = self.process.stdout.readline()
-        self.port = int(re.search(r":(\d+)/", told)[1])
+        address = json.loads(self.process.stdout.readline())["address"]
+        self.port = int(address.rstrip("/").rpartition(":")[2])
         connection = self.connect()
         while get(connection, "/api/status")["compiling"] is not None:
             time.sleep(0.2)

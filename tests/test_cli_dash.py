@@ -150,8 +150,8 @@ def test_what_a_pipe_cannot_do_is_said_in_a_line(tmp_path, monkeypatch, args, gi
 
 def test_every_command_is_there_with_examples_and_json():
     assert set(COMMANDS) == {
-        "fit", "predict", "separable", "verify", "explain", "compare", "lectures", "bench", "demo",
-        "warmup",
+        "fit", "predict", "separable", "verify", "explain", "compare", "lectures", "lab", "bench",
+        "demo", "warmup",
     }  # fmt: skip
     for name, command in COMMANDS.items():
         known = {option for p in command.params for option in (*p.opts, *p.secondary_opts)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from rosenblatt.cli.app import command
-from rosenblatt.cli.ending import explained
+from rosenblatt.cli.ending import explained, show
+from rosenblatt.cli.given import AsJson
 
 
 @command("rosenblatt lab", "rosenblatt lab --port 8000 --no-browser")
@@ -19,6 +21,7 @@ def lab(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
+    as_json: AsJson = False,
 ) -> None:
     """Open a page in the browser: points, rules, every step and the proof, live.
 
@@ -27,4 +30,8 @@ def lab(
     with explained():
         from rosenblatt.show.lab.serving import serve
 
-        serve(port, browser, typer.echo)
+        def say(address: str) -> None:
+            words = f"The lab is at {address} and on this computer only. Ctrl-C ends it."
+            show(json.dumps({"address": address}) if as_json else words)
+
+        serve(port, browser, say)

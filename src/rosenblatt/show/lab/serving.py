@@ -42,7 +42,7 @@ def serve(
     browser : bool, default=True
         Open the page in the browser.
     say : function
-        Is told the address.
+        Is told the address, as soon as the port is taken.
     """
     try:
         import uvicorn
@@ -56,11 +56,11 @@ def serve(
     bound = free_socket(port)
     address = f"http://127.0.0.1:{bound.getsockname()[1]}/"
     config = uvicorn.Config(
-        application(), log_level="warning", access_log=False, server_header=False, ws="none",
+        application(), log_level="critical", access_log=False, server_header=False, ws="none",
         timeout_graceful_shutdown=1, timeout_keep_alive=30, limit_concurrency=200,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    say(f"The lab is at {address} and on this computer only. Ctrl-C ends it.")
+    say(address)
     if browser:
         opening = threading.Timer(0.5, webbrowser.open, [address])
         opening.daemon = True

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn import reference
 from rosenblatt.show.lab import limits
+from rosenblatt.show.lab.choices import seed_of
 from rosenblatt.show.lab.orders import visited
-from rosenblatt.show.lab.runs import run_of, seed_of
+from rosenblatt.show.lab.runs import run_of
 from rosenblatt.show.lab.situation import Situation
 from rosenblatt.show.lab.steps import Steps
 from tests.show.lab.situations import situations

@@ -6,6 +6,7 @@ from typing import Any
 
 POINTS = 1000
 LARGEST = 1e6  # of a coordinate
+LEAST_ETA = 1e-6
 NAME = 60  # characters
 SEGMENTS = 50
 PASSES = 1000

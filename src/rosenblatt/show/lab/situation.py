@@ -216,8 +216,8 @@ def _segment(given: Any, k: int) -> Segment:
         )
     resolve(rule)
     eta = number(found.get("eta", plain.eta), "eta", limits.LARGEST)
-    if eta <= 0:
-        raise ParameterError(f"eta must be above 0, got {eta:g}.")
+    if eta < limits.LEAST_ETA:
+        raise ParameterError(f"eta must be at least {limits.LEAST_ETA:g}, got {eta:g}.")
     return Segment(
         whole(found.get("from", 0), f"from of segment {k + 1}", 0, limits.VISITS),
         rule,

@@ -1,0 +1,46 @@
+"""Choices: a segment of a situation as the engine wants it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import resolve
+from rosenblatt.learn.schedule import seeds_and_split
+from rosenblatt.learn.weights import start_weights
+from rosenblatt.show.lab.situation import Segment, Situation
+
+
+def options_of(situation: Situation, segment: Segment, passes: int = 1) -> Options:
+    """The segment as the engine has it; combinations it refuses are errors with its words."""
+    has_rate = resolve(segment.rule).has_rate
+    return Options.of(
+        {
+            "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
+            "power_t": 0.5, "fit_intercept": situation.offset, "max_iter": passes, "tol": None,
+            "shuffle": {"order": False, "shuffle": True}.get(segment.order, "sample"),
+            "verbose": 0, "n_jobs": None, "random_state": segment.seed, "early_stopping": False,
+            "validation_fraction": 0.1, "n_iter_no_change": 5, "class_weight": None,
+            "warm_start": False, "keep": segment.keep, "mode": segment.mode, "tie": segment.tie,
+            "weighting": "scale", "multiclass": "ovr", "max_updates": None, "record": "updates",
+            "rule": segment.rule, "eta0": segment.eta if has_rate else 1.0, "init": "zero",
+        },
+        owner="the lab",
+    )  # fmt: skip
+
+
+def first_weights(situation: Situation, options: Options, problem: Problem) -> State:
+    """Where the run starts."""
+    start, coef, offset = situation.start, None, None
+    if start.kind == "given":
+        coef, offset = list(start.w), [start.b if situation.offset else 0.0]
+    init = "random" if start.kind == "random" else "zero"
+    w, b = start_weights(init, coef, offset, problem, start.seed, options.update)
+    return State.at(w[0], b, np.float64)
+
+
+def seed_of(segment: Segment) -> int:
+    """The seed of the visits that random_state=segment.seed gives a Perceptron."""
+    return seeds_and_split(segment.seed, 1, lambda: None)[0][0]

@@ -80,6 +80,12 @@ class Server:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    @property
+    def cpu_seconds(self) -> float:
+        """What its process has computed so far, in all threads (Linux)."""
+        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+
 
 def get(connection, path):
     connection.request("GET", path)
@@ -180,7 +186,9 @@ def main() -> None:
         alone = seconds_of([one])
         together = many(server, args, args.pause)
         first = server.resident_mb
+        began = server.cpu_seconds
         pressed = many(server, args, 0.0)
+        computed = server.cpu_seconds - began
         second = server.resident_mb
 
     def told(found: dict[str, np.ndarray], name: str) -> list[str]:
@@ -199,14 +207,15 @@ def main() -> None:
     lines = [[words, *(v for g in groups for v in told(g, k))] for k, words in ACTIONS.items()]
     print(table(header, lines))
     print()
-    sizes = [f"{v:.0f}" for v in (before, first, second)]
     asked = 3 * args.sessions * args.steps
-    print(
-        table(
-            ["memory of the lab's server, MB", f"after {asked:,} requests", f"after {2 * asked:,}"],
-            [sizes],
-        )
-    )
+    sizes = [*(f"{v:.0f}" for v in (before, first, second)), f"{1000 * computed / asked:.1f}"]
+    header = [
+        "memory of the lab's server, MB",
+        f"after {asked:,} requests",
+        f"after {2 * asked:,}",
+        "ms of processor time a request",
+    ]
+    print(table(header, [sizes]))
 
 
 if __name__ == "__main__":

@@ -126,8 +126,7 @@ def _proof(common: dict[str, Any]) -> str:
         where = ", ".join(written(Fraction(v)) for v in common["exact"])
         return f"({where}) lies in both hulls: {positive} of class +1, and {negative} of class -1."
     sides = " minus ".join(side for side in (positive, negative) if side)
-    minus = "" if positive else "minus "
-    return f"{minus}{sides} is exactly 0, so no w has a positive score for all of y x."
+    return f"{sides} is exactly 0, so no w has a positive score for all of y x."
 
 
 def _sum(parts: list[dict[str, Any]]) -> str:

@@ -25,7 +25,7 @@ export class Panels {
     this.confusion(situation, step);
     if (step) put("step-words", step.words || "");
     if (!situation.points.length) put("step-words", "No points yet. Click on the plane to add some.");
-    put("end-words", step && step.t > 0 && step.t === run.total && answer.stop ? `The end: ${answer.stop.sentence}.` : "");
+    put("end-words", step && step.t > 0 && step.t === run.total && answer.stop ? `· The end: ${answer.stop.sentence}.` : "");
     this.version.show({ points: situation.points, offset: situation.offset, steps: run.steps, at, turn: step?.row ?? -1 });
   }
 

@@ -176,19 +176,24 @@ export class Plane {
     this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `margin ${short(margin)}`));
   }
 
+  /* Whether a place can be seen well, away from the edges. */
+  deepInside(x, y) {
+    const { inner, scale } = this.view, [u, v] = this.view.toPixel(x, y), edge = 24 * scale;
+    return Math.min(u - inner.left, inner.left + inner.width - u, v - inner.top, inner.top + inner.height - v) > edge;
+  }
+
   /* Where the arrow of w begins and ends, in the plane. It has its true length where that can be
      seen well; `factor` says by how much it was stretched. */
   arrow() {
     const { line } = this.scene, { view } = this, { inner } = view;
     const [x, y] = view.toPlane(inner.left + inner.width / 2, inner.top + inner.height / 2);
+    const origin = this.deepInside(0, 0);
     if (!line || !(line.a || line.b)) {
-      const [u, v] = view.toPixel(0, 0), near = 20 * view.scale;
-      const seen = u > inner.left + near && u < inner.left + inner.width - near && v > inner.top + near && v < inner.top + inner.height - near;
-      const foot = seen ? [0, 0] : [x, y];
+      const foot = origin ? [0, 0] : [x, y];
       return { foot, tip: foot, factor: 1, none: true };
     }
     const size = line.a ** 2 + line.b ** 2;
-    const centre = line.c === 0 && view.holds(0, 0) ? [0, 0] : this.ends ? [(this.ends[0][0] + this.ends[1][0]) / 2, (this.ends[0][1] + this.ends[1][1]) / 2] : [x, y];
+    const centre = line.c === 0 && origin ? [0, 0] : this.ends ? [(this.ends[0][0] + this.ends[1][0]) / 2, (this.ends[0][1] + this.ends[1][1]) / 2] : [x, y];
     const off = this.ends ? (line.a * centre[0] + line.b * centre[1] + line.c) / size : 0;
     const foot = [centre[0] - off * line.a, centre[1] - off * line.b];
     const pixels = Math.hypot(line.a / view.pixel[0], line.b / view.pixel[1]);

@@ -18,6 +18,7 @@ from rosenblatt.show.lab.runs import run_of  # noqa: E402
 from rosenblatt.show.lab.server import application  # noqa: E402
 from rosenblatt.show.lab.serving import free_socket  # noqa: E402
 from rosenblatt.show.lab.table import Table  # noqa: E402
+from rosenblatt.show.lab.tours import told  # noqa: E402
 from rosenblatt.show.lab.verdict import verdict_of  # noqa: E402
 from rosenblatt.show.lab.warming import Warming  # noqa: E402
 
@@ -445,6 +446,29 @@ def test_a_tour_is_followed_to_its_end(opened):
     assert len(titles) == steps
     assert page.is_hidden("#tour-panel")
     assert page.locator(".pointed").count() == 0
+
+
+def test_doing_what_the_tour_through_sutd_says_meets_its_goals(opened):
+    page = opened()
+    choose(page, tour="sutd")
+    buttons = {"at_least": "#step", "at_end": "#to-end"}
+    for step in told("sutd")["steps"]:
+        kind, goal = (step["goal"] or {}).get("kind"), step["goal"]
+        assert page.text_content("#tour-step") == step["title"]
+        if kind == "verdict":
+            low = step["situation"]["points"][2][:2]
+            drag(page, place(page, *low), place(page, 1, 0))
+        elif kind == "setting" and goal["name"] == "offset":
+            page.uncheck("#offset")
+        elif kind == "setting":
+            choose(page, **{goal["name"]: goal["is"]})
+        elif kind:
+            page.click(buttons[kind])
+        if kind:
+            until(page, "document.querySelector('#tour-do').classList.contains('met')")
+        page.click("#tour-next")
+        settle(page)
+    assert page.is_hidden("#tour-panel")
 
 
 def test_a_goal_of_a_tour_is_ticked_when_it_is_met(opened, address):

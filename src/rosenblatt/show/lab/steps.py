@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn.rules import MinOver, Rosenblatt
+from rosenblatt.learn.trace import plural
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
 from rosenblatt.prove.margin import MaxMargin
 from rosenblatt.show.lab import limits, proofs, words
@@ -223,7 +224,7 @@ class Steps:
         most = int(found.mistakes)
         return {
             "low": made, "high": most, "R": found.radius, "gamma": found.margin,
-            "sentence": f"{made} updates made; Novikoff's theorem allows {most:,} "
+            "sentence": f"{plural(made, 'update')} made; Novikoff's theorem allows {most:,} "
             f"(R = {words.number(found.radius)}, gamma = {words.number(found.margin)})",
         }  # fmt: skip
 

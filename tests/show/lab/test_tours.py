@@ -269,7 +269,11 @@ def test_chan_from_zero_is_refused_and_a_tie_that_is_a_mistake_allows_it():
     with pytest.raises(ParameterError, match="nothing would ever be learned"):
         run_of(zero)
     assert lab(step.done).run.reason == "separated"
-    assert lab(found("chan", "Separable: it converges").situation).run.reason == "separated"
+    step = found("chan", "Separable: it converges")
+    for situation in (step.situation, step.done):
+        assert lab(situation).run.reason == "separated"
+    falling = lab(step.done).window(0, lab(step.done).run.total)["soft"]
+    assert (np.diff(falling) <= 0).all()
     sizes = lab(found("chan", "Not separable: it oscillates").situation).run
     assert sizes.reason == "max_iter"
     assert {-1, 1} <= set(np.sign(np.diff(sizes.mistakes)).tolist())

@@ -25,6 +25,7 @@ from rosenblatt.show.lab.tours.step import (
 TITLE = "chan: losses, the oracle, a batch at a time"
 LECTURE = "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)"
 START = (1.0, -1.0, 0.0)
+SMALL = 0.01  # a step α with which J_soft never rises on the clouds that are far apart
 EACH = 40  # points of each cloud
 FAR, NEAR = 6.0, 1.5  # how far the clouds are apart
 
@@ -132,12 +133,14 @@ def _algorithm() -> list[Step]:
         ),
         Step(
             "Separable: it converges",
-            "Sizes of Mₖ: {misses}. J_soft rose at first, from {soft@0} to {soft@1}: the steps "
-            "are not small. J_hard ends at {hard@end}.",
-            chosen(apart, at=1),
+            "Sizes of Mₖ: {misses}. J_soft rises at first, from {soft@0} to {soft@1}: with α = 1 "
+            "the steps are not small. J_hard ends at {hard@end}.",
+            apart,
             "loss",
-            "Press **Play**. Then try a smaller **eta**.",
-            AT_END,
+            "Set **eta**, which is α, to {alpha}: J_soft falls at every step. Press **Play**.",
+            setting("eta", SMALL),
+            more={"alpha": SMALL},
+            done=chosen(apart, eta=SMALL),
         ),
         Step(
             "Not separable: it oscillates",

@@ -126,7 +126,7 @@ def _afterwards() -> list[Step]:
             "Mistakes are bounded by R²/γ², so what is close to the line is dear. Here γ = {gamma} "
             "and R²/γ² = {ratio}.",
             again,
-            "data",
+            "cosine",
             "Drag example {near}, one of those that hold the band, halfway to the origin: R²/γ² "
             "becomes {close/ratio}.",
             others={"close": close},

@@ -57,7 +57,9 @@ export class Hands {
     if (row !== null) this.held = { kind: "point", row, from, start: this.store.now.points[row] };
     else if (e.target.id === "tip" && this.mode !== "delete") this.held = { kind: "tip", from, arrow: this.plane.arrow() };
     else this.held = { kind: "ground", from, last: from };
-    if (this.held.kind !== "ground") e.target.setPointerCapture(e.pointerId);
+    if (this.held.kind === "ground") return;
+    this.run.brief = true;
+    e.target.setPointerCapture(e.pointerId);
   }
 
   move(e) {
@@ -87,6 +89,8 @@ export class Hands {
   drop() {
     this.held = null;
     this.store.endGroup();
+    this.run.brief = false;
+    this.run.follow();
   }
 
   dragPoint({ row, from, start }, at) {

@@ -90,8 +90,8 @@ function flat(w, b) { return { a: w[0], b: w[1], c: b }; }
 
 store.listen((now, before, why) => {
   if (why === "travel" && now.points.some(([x, y]) => !plane.view.holds(x, y))) plane.fit({ ...now, view: {} });
-  run.follow();
   verdict.follow();
+  run.follow();
   if (hands.held) redraw(); // what is under the finger does not wait
   refresh();
 });
@@ -180,7 +180,7 @@ let ready = false;
 window.lab = {
   situation: () => store.now,
   run: () => ({ total: run.total, at: run.at, step: run.step, answer: run.answer, current: run.current }),
-  verdict: () => verdict.answer,
+  verdict: () => (verdict.current ? verdict.answer : null),
   playing: () => player.playing,
   toPixel: (x, y) => plane.view.toPixel(x, y),
   get busy() { return !ready || asked || busy() || run.busy || verdict.busy; },

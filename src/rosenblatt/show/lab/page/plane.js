@@ -9,7 +9,7 @@ import { drawCertificate } from "./certificate.js";
 
 /* global clipLine, clipSide, roundNumbers, short */
 
-const LAYERS = ["axes", "sides", "proof", "lines", "marks", "ring", "weights", "labels", "cursor"];
+const LAYERS = ["axes", "sides", "proof", "lines", "grip", "marks", "ring", "weights", "labels", "cursor"];
 
 export class Plane {
   constructor() {
@@ -25,7 +25,7 @@ export class Plane {
     }
     // the grip stays in the document, so that it loses neither the focus nor the pointer
     this.grip = drawn("circle", { id: "tip", tabindex: 0, role: "button", "aria-label": "Tip of the weight vector: drag it, or turn it with the arrow keys" });
-    this.layers.weights.append((this.arrowLayer = drawn("g")), this.grip);
+    this.layers.grip.append(this.grip); // under the points: where both are, the point is meant
     this.rows = [];
     this.cursor = null;
   }
@@ -182,14 +182,24 @@ export class Plane {
     return Math.min(u - inner.left, inner.left + inner.width - u, v - inner.top, inner.top + inner.height - v) > edge;
   }
 
+  /* Whether no point stands in the way there. */
+  isFree(place) {
+    const [u, v] = this.view.toPixel(...place), near = 30 * this.view.scale;
+    return this.scene.points.every(([x, y]) => {
+      const [p, q] = this.view.toPixel(x, y);
+      return Math.hypot(p - u, q - v) > near;
+    });
+  }
+
   /* Where the arrow of w begins and ends, in the plane. It has its true length where that can be
      seen well; `factor` says by how much it was stretched. */
   arrow() {
     const { line } = this.scene, { view } = this, { inner } = view;
-    const [x, y] = view.toPlane(inner.left + inner.width / 2, inner.top + inner.height / 2);
-    const origin = this.deepInside(0, 0);
+    const spot = (across, up) => view.toPlane(inner.left + across * inner.width, inner.top + up * inner.height);
+    const [x, y] = spot(0.5, 0.5), origin = this.deepInside(0, 0);
     if (!line || !(line.a || line.b)) {
-      const foot = origin ? [0, 0] : [x, y];
+      const spots = [...(origin ? [[0, 0]] : []), [x, y], ...[0.3, 0.7].flatMap((u) => [0.3, 0.7].map((v) => spot(u, v)))];
+      const foot = spots.find((place) => this.isFree(place)) || [x, y];
       return { foot, tip: foot, factor: 1, none: true };
     }
     const size = line.a ** 2 + line.b ** 2;
@@ -218,7 +228,7 @@ export class Plane {
       const x = Math.min(Math.max(q[0] + 8 * scale * u, inner.left + left + 3), inner.left + inner.width - width + left - 3);
       made.push(drawn("text", { class: "label strong", x, y: q[1] + 14 * scale * v + 5 * scale, "text-anchor": anchor }, name));
     } else made.push(drawn("circle", { class: "seed", cx: q[0], cy: q[1], r: 5 * scale }));
-    this.arrowLayer.replaceChildren(...made);
+    this.layers.weights.replaceChildren(...made);
     set(this.grip, { cx: q[0], cy: q[1], r: 14 * scale });
     this.sayWhere(none);
   }

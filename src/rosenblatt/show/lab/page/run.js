@@ -9,12 +9,13 @@ import { complain } from "./page.js";
 
 const WINDOW = 500; // steps asked for at once; the server gives at most 512
 const BEHIND = 60; // of these before the place looked at
+const FEW = 24; // while something is dragged, and the next answer makes this one old
 const NEAR = 150; // so close to the end of what is here, more is fetched
 const MOST = 20000; // steps kept
 
 export class Run {
   constructor(store, changed) {
-    Object.assign(this, { store, changed, answer: null, situation: null, asked: null, steps: new Map() });
+    Object.assign(this, { store, changed, answer: null, situation: null, asked: null, steps: new Map(), brief: false });
     this.runs = new Latest((situation) => this.fetchRun(situation));
     this.windows = new Latest((from) => this.fetchWindow(from));
   }
@@ -42,11 +43,11 @@ export class Run {
   }
 
   async fetchRun(situation) {
-    const from = Math.max(0, situation.at - BEHIND);
+    const [behind, many] = this.brief ? [1, FEW] : [BEHIND, WINDOW];
     try {
-      let answer = await post("/api/run", asked(situation, from));
-      if (answer.total < situation.at && answer.steps.from > answer.total - 1) {
-        answer = await post("/api/run", asked(situation, Math.max(0, answer.total - BEHIND)));
+      let answer = await post("/api/run", asked(situation, Math.max(0, situation.at - behind), many));
+      if (answer.total < situation.at && answer.total > 0) {
+        answer = await post("/api/run", asked(situation, Math.max(0, answer.total - behind), many));
       }
       Object.assign(this, { answer, situation });
       this.steps = new Map();
@@ -62,7 +63,7 @@ export class Run {
   async fetchWindow(from) {
     const { situation } = this;
     try {
-      const answer = await post("/api/run", asked(situation, from));
+      const answer = await post("/api/run", asked(situation, from, WINDOW));
       if (situation !== this.situation) return;
       this.take(answer.steps);
       complain("window", null);
@@ -87,6 +88,7 @@ export class Run {
   /* Fetch what is missing at the place looked at, or soon will be. */
   prefetch() {
     const { at, total } = this;
+    if (this.brief && this.steps.has(at)) return;
     if (!this.steps.has(at)) { this.windows.ask(Math.max(0, at - BEHIND)); return; }
     if (this.windows.busy) return;
     const ahead = Math.min(total, at + NEAR), behind = Math.max(0, at - 20);
@@ -101,7 +103,7 @@ export class Run {
   }
 }
 
-function asked(situation, from) {
+function asked(situation, from, many) {
   const { view, tour, ...told } = situation;
-  return { situation: told, from, to: from + WINDOW };
+  return { situation: told, from, to: from + many };
 }

@@ -277,6 +277,9 @@ def test_the_keyboard_is_enough(opened):
     assert y == v
     assert verdict(page) == "separable"
     page.keyboard.press("Tab")
+    page.keyboard.press("ArrowUp")  # turns the weight vector
+    assert situation(page)["start"]["w"][1] > 0
+    page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.dataset.row") == "0"
     page.keyboard.press("ArrowUp")
     settle(page)
@@ -285,10 +288,11 @@ def test_the_keyboard_is_enough(opened):
     settle(page)
     assert len(situation(page)["points"]) == 1
     page.keyboard.press("Escape")
-    page.keyboard.press("Control+z")
-    page.keyboard.press("Control+z")
+    for _ in range(3):
+        page.keyboard.press("Control+z")
     settle(page)
     assert situation(page)["points"][0] == [x, y, -1]
+    assert situation(page)["start"] == {"kind": "zero"}
     page.keyboard.press("End")
     settle(page)
     assert at(page) == total(page) > 0

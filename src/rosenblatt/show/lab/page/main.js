@@ -89,6 +89,7 @@ function flat(w, b) { return { a: w[0], b: w[1], c: b }; }
 /* ---- changes */
 
 store.listen((now, before, why) => {
+  if (now.offset !== before.offset && !now.view.box) plane.fit(now);
   if (why === "travel" && now.points.some(([x, y]) => !plane.view.holds(x, y))) plane.fit({ ...now, view: {} });
   verdict.follow();
   run.follow();

@@ -6,7 +6,11 @@ const MARGIN = { left: 44, right: 10, top: 10, bottom: 34 };
 export function boxAround(points, { origin = false } = {}) {
   if (!points.length) return [-2, 2, -2, 2];
   const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
-  if (origin) { xs.push(0); ys.push(0); }
+  if (origin) {
+    const turned = points.filter((p) => p[2] < 0); // as the proof draws them
+    xs.push(0, ...turned.map((p) => -p[0]));
+    ys.push(0, ...turned.map((p) => -p[1]));
+  }
   const spread = (values) => {
     const low = values.reduce((a, b) => Math.min(a, b)), high = values.reduce((a, b) => Math.max(a, b));
     return [low, high];

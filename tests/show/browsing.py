@@ -1,10 +1,13 @@
 """What tests of pages share."""
 
+import time
 
-def until(page, condition):
+
+def until(page, condition, seconds=30):
     """Wait for it; the page's policy forbids the `eval` that playwright would wait with."""
-    for _ in range(400):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         if page.evaluate(condition):
             return
-        page.wait_for_timeout(25)
+        page.wait_for_timeout(20)
     raise AssertionError(f"never came true: {condition}")

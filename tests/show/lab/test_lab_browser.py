@@ -62,7 +62,7 @@ def opened(browser, address):
         context = browser.new_context(**{"viewport": SIZE, "accept_downloads": True} | options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda m: troubles.append(m.text) if m.type != "log" else None)
         page.on("pageerror", lambda e: troubles.append(str(e)))
         page.on("dialog", lambda d: troubles.append(f"dialog: {d.message}"))

@@ -319,7 +319,7 @@ def test_a_link_opens_the_same_situation_and_a_broken_one_a_usable_page(opened, 
     page.mouse.click(*place(page, 1.5, 1))
     settle(page)
     page.click("#share")
-    settle(page)
+    until(page, "document.querySelector('#shared-link').value !== ''")
     link = page.input_value("#shared-link")
     assert link.startswith(address + "#")
     other = opened(link)

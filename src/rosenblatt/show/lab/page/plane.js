@@ -182,10 +182,11 @@ export class Plane {
     return Math.min(u - inner.left, inner.left + inner.width - u, v - inner.top, inner.top + inner.height - v) > edge;
   }
 
-  /* Whether no point stands in the way there. */
+  /* Whether nothing that is looked at stands there. */
   isFree(place) {
     const [u, v] = this.view.toPixel(...place), near = 30 * this.view.scale;
-    return this.scene.points.every(([x, y]) => {
+    const { points, verdict } = this.scene, seen = verdict?.common ? [...points, verdict.common.point] : points;
+    return seen.every(([x, y]) => {
       const [p, q] = this.view.toPixel(x, y);
       return Math.hypot(p - u, q - v) > near;
     });

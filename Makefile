@@ -1,4 +1,4 @@
-# make demo | make test | make soak | make wheel | make lint | make docs | make bench
+# make demo | make lab | make test | make soak | make wheel | make lint | make docs | make bench
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo test soak wheel lint docs bench clean
+.PHONY: demo lab test soak wheel lint docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -40,6 +40,13 @@ $(VENV)/.bench: $(VENV)/.base
 
 demo: $(VENV)/.base
 	@$(BIN)/rosenblatt demo
+
+$(VENV)/.lab: $(VENV)/.base
+	$(PIP) -e '.[lab]'
+	touch $@
+
+lab: $(VENV)/.lab
+	@$(BIN)/rosenblatt lab
 
 test: $(VENV)/.test
 	rm -rf $(CACHE)

@@ -37,6 +37,10 @@ class CheckpointError(RosenblattError):
     """A checkpoint cannot be written, cannot be read, or is of another run."""
 
 
+class ClusterError(RosenblattError):
+    """A cluster cannot do the work: it is not there, was lost, or a part of the data failed."""
+
+
 class Undecided(RosenblattError):
     """A limit was reached before anything could be proven. It says how far it came."""
 

@@ -1,0 +1,1 @@
+"""Scale: the same rules on more than one machine."""

@@ -1,0 +1,112 @@
+"""Waiting: for work on a cluster, so that it ends or says in one sentence why it cannot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from typing import Any
+
+from rosenblatt.errors import ClusterError, RosenblattError
+
+LOOK = 1.0  # seconds between two looks at the cluster while nothing comes
+PATIENCE = 60.0  # seconds without any worker before we give up
+
+HOW_TO_START = (
+    "Start one with\n"
+    "    from distributed import Client\n"
+    "    client = Client(n_workers=2, threads_per_worker=1)   # or Client('tcp://...')"
+)
+
+
+def client_or_default(client: Any = None) -> Any:
+    """The cluster that was given, or the one in use; an error that says how to start one."""
+    import distributed
+
+    if client is not None:
+        return client
+    try:
+        return distributed.default_client()
+    except ValueError as e:
+        raise ClusterError(f"there is no Dask cluster to work on. {HOW_TO_START}") from e
+
+
+def wait_for(client: Any, futures: Sequence[Any], patience: float = PATIENCE) -> None:
+    """Until all are done or have failed. Workers that die are Dask's to replace."""
+    import distributed
+
+    since: float | None = None  # when we last began to see no worker
+    while True:
+        try:
+            with client.as_current():
+                distributed.wait(list(futures), timeout=LOOK)
+            return
+        except TimeoutError:
+            pass
+        except CancelledError as e:
+            raise lost(client) from e
+        if _workers(client):
+            since = None
+            continue
+        since = time.monotonic() if since is None else since
+        if time.monotonic() - since > patience:
+            raise ClusterError(
+                f"the cluster at {address(client)} has had no worker for {patience:g} s. Start "
+                "workers, then fit again; with checkpoint and resume=True it goes on from the last "
+                "round."
+            )
+
+
+def raise_first(futures: Sequence[Any], what: str) -> None:
+    """The first error among futures that are done, with the number of its part."""
+    for k, future in enumerate(futures):
+        if future.status == "finished":
+            continue
+        if future.status == "error":
+            raise failed(future.exception(), f"{what} {k} of {len(futures)}")
+        raise lost(future.client)
+
+
+def failed(error: BaseException, where: str) -> RosenblattError:
+    """The error of one part as one of the family, the cause chained; to be raised."""
+    from distributed import KilledWorker
+
+    if isinstance(error, RosenblattError):
+        made: RosenblattError = ClusterError(f"{where}: {error}")
+        with suppress(Exception):  # of the same kind, so that it is caught as on one machine
+            made = type(error)(f"{where}: {error}")
+    elif isinstance(error, KilledWorker):
+        made = ClusterError(
+            f"{where}: several workers died while they were at it. It may need more memory than a "
+            "worker has: use smaller partitions or larger workers."
+        )
+    else:
+        made = ClusterError(f"{where}: {type(error).__name__}: {error}")
+    made.__cause__ = error
+    return made
+
+
+def lost(client: Any) -> ClusterError:
+    """What to say when the scheduler has forgotten our work."""
+    return ClusterError(
+        f"the cluster at {address(client)} lost the work: its scheduler stopped or was restarted, "
+        "or data that cannot be computed again went with a worker. Start it again, then fit again; "
+        "with checkpoint and resume=True it goes on from the last round."
+    )
+
+
+def address(client: Any) -> str:
+    """Where the scheduler is, or was."""
+    scheduler = getattr(client, "scheduler", None)
+    return str(getattr(scheduler, "address", "an unknown address"))
+
+
+def _workers(client: Any) -> int:
+    """How many there are; none if the scheduler does not answer."""
+    if client.status != "running":
+        return 0
+    try:
+        return len(client.nthreads())
+    except (OSError, TimeoutError, ValueError, AttributeError):
+        return 0

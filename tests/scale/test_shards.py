@@ -1,0 +1,173 @@
+"""Shards: whatever collection rows come in, the shards hold those rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+dask = pytest.importorskip("dask", reason="the extra [dask] is not installed")
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from rosenblatt.errors import (  # noqa: E402
+    ClusterError,
+    DataError,
+    DataTypeError,
+    LabelError,
+)
+from rosenblatt.scale.shards import Shards  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(-3, 4, (100, 5)).astype(np.float64)
+Y = np.where(X[:, 0] > 0, "spam", "ham")
+WEIGHT = RNG.integers(1, 4, 100).astype(np.float64)
+
+
+def held(shards: Shards) -> tuple[Any, Any, Any]:
+    """All rows, labels and weights as the workers have them."""
+    problems = shards.each(lambda shard: shard.problem)
+    Xs = [p.X.toarray() if sp.issparse(p.X) else p.X for p in problems]
+    weights = [p.sample_weight for p in problems]
+    labels = np.concatenate([shards.classes[p.class_numbers()] for p in problems])
+    return np.concatenate(Xs), labels, None if weights[0] is None else np.concatenate(weights)
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns", "sparse", "unknown", "delayed", "numpy y"])
+def test_any_collection_gives_the_same_rows(client: Any, kind: str) -> None:
+    rows, labels = da.from_array(X, chunks=(30, 5)), da.from_array(Y, chunks=25)
+    weights: Any = da.from_array(WEIGHT, chunks=10)
+    sizes = (30, 30, 30, 10)
+    if kind == "columns":
+        rows = rows.rechunk((30, 2))
+    elif kind == "sparse":
+        rows = rows.map_blocks(sp.csr_matrix)
+    elif kind == "numpy y":
+        labels, weights = Y, WEIGHT
+    elif kind == "unknown":
+        there = da.from_array(X[:, 1] > -3, chunks=30)
+        labels, weights = (v.rechunk(30)[there] for v in (labels, weights))
+        rows = rows[there]
+    elif kind == "delayed":
+        cut = [slice(0, 60), slice(60, 60), slice(60, 100)]
+        rows, labels, weights = ([dask.delayed(a[c]) for c in cut] for a in (X, Y, WEIGHT))
+        sizes = (60, 40)  # the empty one is left out
+    shards = Shards.of(rows, labels, weights)
+    there = X[:, 1] > -3 if kind == "unknown" else np.ones(100, bool)
+    got = held(shards)
+    assert np.array_equal(got[0], X[there])
+    assert np.array_equal(got[1], Y[there])
+    assert np.array_equal(got[2], WEIGHT[there])
+    assert shards.n_rows == there.sum()
+    assert shards.counts.tolist() == [(Y[there] == "ham").sum(), (Y[there] == "spam").sum()]
+    if kind != "unknown":
+        assert shards.sizes == sizes
+    firsts = shards.each(lambda shard: (shard.number, shard.first))
+    assert firsts == list(enumerate(shards.firsts))
+
+
+def test_partitions_merge_into_few_shards(client: Any) -> None:
+    rows = da.from_array(X.astype(np.float32), chunks=(7, 5))
+    shards = Shards.of(rows, Y, most=4)
+    assert len(shards) == 4
+    assert shards.dtype == np.float32
+    assert np.array_equal(held(shards)[0], X)
+    total = shards.reduce(lambda shard, c: c * shard.problem.X.sum(axis=0), sum, np.ones(5))
+    assert np.array_equal(total, X.sum(axis=0))
+    large = np.ones(100_000)
+    assert shards.each(lambda shard, v: (shard.number, v.size), large)[3] == (3, 100_000)
+
+
+def test_a_tree_of_many_shards(client: Any) -> None:
+    shards = Shards.of(da.from_array(X, chunks=(5, 5)), Y)
+    in_order = shards.reduce(lambda shard: f"{shard.number}", " ".join)
+    assert in_order == " ".join(map(str, range(20)))
+    assert shards.only([3, 7]).each(lambda s: s.number) == [3, 7]
+
+
+def test_categories_become_features(client: Any) -> None:
+    frame = pd.DataFrame(
+        {
+            "size": np.arange(20.0),
+            "colour": pd.Categorical(["red", "blue", None, "blue"] * 5, ["red", "green", "blue"]),
+        }
+    )
+    rows = dd.from_pandas(frame, npartitions=3)
+    shards = Shards.of(rows, (rows["size"] > 9).astype(int))
+    assert shards.feature_names == ("size", "colour=blue", "colour=green", "colour=red")
+    assert held(shards)[0][:3].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [2, 0, 0, 0]]
+    unknown = rows.assign(colour=rows["colour"].cat.as_unknown())
+    with pytest.raises(DataTypeError, match="categorize"):
+        Shards.of(unknown, rows["size"] > 9)
+    with pytest.raises(DataTypeError, match="'colour' holds"):
+        Shards.of(rows.astype({"colour": str}), rows["size"] > 9)
+    missing = rows.assign(size=rows["size"].where(rows["size"] != 8))
+    with pytest.raises(DataError, match=r"partition 1: .*row 1, column 'size'"):
+        Shards.of(missing, rows["size"] > 9)
+
+
+def _broken(block: Any) -> Any:
+    raise OSError("the disk is on fire")
+
+
+ROWS = da.from_array(X, chunks=(30, 5))
+BAD: list[tuple[str, Any, Any, type[Exception], str]] = [
+    ("numpy", X, Y, DataTypeError, "Use Perceptron"),
+    ("one class", ROWS, np.zeros(100), LabelError, "greater than one"),
+    ("no labels", ROWS, None, LabelError, "y is None"),
+    ("too few labels", ROWS, Y[:99], LabelError, "100 rows in X, 99 in y"),
+    ("other parts", ROWS, [dask.delayed(Y)], LabelError, "X has 4 partitions and y has 1"),
+    (
+        "a kind of label", [dask.delayed(X)] * 2, [dask.delayed(Y), dask.delayed(X[:, 0] > 0)],
+        LabelError, "another kind",
+    ),
+    ("no rows", [dask.delayed(X[:0])], [dask.delayed(Y[:0])], DataError, "no rows in any"),
+    ("nan", da.where(ROWS == 3, np.nan, ROWS), Y, DataError, "partition 0: .*NaN"),
+    (
+        "widths", [dask.delayed(X), dask.delayed(X[:, :3])], [dask.delayed(Y)] * 2, DataError,
+        "of 3 and of 5 features",
+    ),
+    (
+        "a source that fails", [dask.delayed(X), dask.delayed(_broken)(X)], [dask.delayed(Y)] * 2,
+        ClusterError, "partition 1: OSError: the disk is on fire",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "words"), [b[1:] for b in BAD], ids=[b[0] for b in BAD]
+)
+def test_errors_name_the_partition(
+    client: Any, X: Any, y: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words) as caught:
+        Shards.of(X, y)
+    assert caught.type is error
+
+
+def test_a_function_that_raises_names_its_shard(client: Any) -> None:
+    shards = Shards.of(ROWS, Y)
+
+    def picky(shard: Any) -> int:
+        if shard.number == 2:
+            raise ZeroDivisionError("no")
+        return 1
+
+    for ask in (lambda: shards.each(picky), lambda: shards.reduce(picky, sum)):
+        with pytest.raises(ClusterError, match="shard 2 of 4: ZeroDivisionError: no") as caught:
+            ask()
+        assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_without_a_cluster_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    def none() -> None:
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", none)
+    with pytest.raises(ClusterError, match="Client\\(n_workers=2"):
+        Shards.of(ROWS, Y)

@@ -284,19 +284,21 @@ def _checked(parts: list[tuple[Any, ...]], columns: Columns | None, first: int) 
     return Rows(X, np.concatenate(ys), weight)
 
 
+def together(blocks: tuple[Any, ...]) -> Any:
+    """Blocks of columns side by side."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(map(sp.issparse, blocks)):
+        return sp.hstack(blocks, format="csr")
+    return np.concatenate(blocks, axis=1)
+
+
 def _one_part(blocks: tuple[Any, ...], y: Any, weight: Any, columns: Columns | None) -> Rows | None:
-    if len(blocks) > 1:
-        together = (
-            sp.hstack(blocks, format="csr")
-            if any(map(sp.issparse, blocks))
-            else (np.concatenate(blocks, axis=1))
-        )
-    else:
-        together = blocks[0]
-    n = together.shape[0] if hasattr(together, "shape") else len(together)
+    rows = together(blocks)
+    n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     if n == 0 and len(y) == 0:
         return None
-    X = as_numbers(together, columns)
+    X = as_numbers(rows, columns)
     return Rows(X, as_labels(y, X.shape[0]), _weights(weight, X.shape[0]))
 
 

@@ -1,0 +1,104 @@
+"""Answers: scores and labels of rows on a cluster, computed when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.columns import Columns
+from rosenblatt.errors import DataError
+from rosenblatt.learn.linear import LinearModel
+from rosenblatt.scale.frames import as_numbers
+from rosenblatt.scale.parts import is_collection, parts_of
+from rosenblatt.scale.waiting import PATIENCE, client_or_default, raise_first, wait_for
+
+Array = npt.NDArray[Any]
+
+
+def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) -> Any:
+    """Scores, or labels, of X: a lazy collection for a collection, an array for rows at hand."""
+    if not is_collection(X):
+        return _answer(X, model, columns, labels)
+    two = len(model.coef) == 1
+    classes = model.classes
+    dtype = classes.dtype if labels else model.coef.dtype
+    if isinstance(X, (list, tuple)):
+        import dask
+
+        answer = dask.delayed(_answer)
+        return [answer(block, model, columns, labels) for block in X]
+    if hasattr(X, "map_partitions") and not hasattr(X, "chunks"):
+        return _of_frame(model, columns, X, labels, dtype)
+    if X.shape[1] != model.n_features:
+        raise DataError(
+            f"X has {X.shape[1]} features, but DaskPerceptron is expecting {model.n_features} "
+            "features as input. Give the columns the model was trained on."
+        )
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    flat = labels or two
+    shape: dict[str, Any] = {"drop_axis": 1} if flat else {"chunks": (X.chunks[0], (len(classes),))}
+    meta = np.empty((0,) if flat else (0, 0), dtype=dtype)
+    return X.map_blocks(_answer, model, columns, labels, dtype=dtype, meta=meta, **shape)
+
+
+def _of_frame(model: LinearModel, columns: Columns | None, X: Any, labels: bool, dtype: Any) -> Any:
+    import pandas as pd
+
+    if labels or len(model.coef) == 1:
+        name = "label" if labels else "score"
+        meta: Any = pd.Series(np.empty(0, dtype=dtype), name=name)
+    else:
+        meta = pd.DataFrame({label: np.empty(0, dtype=dtype) for label in model.classes.tolist()})
+    return X.map_partitions(_framed, model, columns, labels, meta, meta=meta)
+
+
+def _framed(X: Any, model: LinearModel, columns: Columns | None, labels: bool, meta: Any) -> Any:
+    import pandas as pd
+
+    values = _answer(X, model, columns, labels)
+    if values.ndim == 1:
+        return pd.Series(values, index=X.index, name=meta.name)
+    return pd.DataFrame(values, index=X.index, columns=meta.columns)
+
+
+def _answer(X: Any, model: LinearModel, columns: Columns | None, labels: bool) -> Array:
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n == 0:
+        width = () if labels or len(model.coef) == 1 else (len(model.coef),)
+        return np.empty((0, *width), dtype=model.classes.dtype if labels else model.coef.dtype)
+    scores = model.scores(as_numbers(X, columns))
+    return model.decided(scores) if labels else scores
+
+
+def accuracy(
+    model: LinearModel, columns: Columns | None, X: Any, y: Any, weight: Any, client: Any = None
+) -> float:
+    """The share of rows, or of their weights, that get their label; one pass."""
+    import dask
+
+    client = client_or_default(client)
+    right = dask.delayed(_right, pure=False)
+    asked = [right(model, columns, *part) for part in parts_of(X, y, weight)]
+    with client.as_current():
+        futures = client.compute(asked)
+    wait_for(client, futures, PATIENCE)
+    raise_first(futures, "partition")
+    good, total = np.sum(client.gather(futures), axis=0)
+    if not total > 0:
+        raise DataError("there are no rows to score. Give at least one.")
+    return float(good / total)
+
+
+def _right(
+    model: LinearModel, columns: Columns | None, blocks: tuple[Any, ...], y: Any, weight: Any
+) -> tuple[float, float]:
+    from rosenblatt.scale.shards import together
+
+    X, labels = together(blocks), np.asarray(y)
+    if len(labels) == 0 and X.shape[0] == 0:
+        return 0.0, 0.0
+    same = _answer(X, model, columns, True) == labels
+    each = np.ones(len(same)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return float(each @ same), float(each.sum())

@@ -1,0 +1,75 @@
+"""Asked: which choices have a meaning on a cluster; the others are refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import ALMA, SCW, MinOver, SecondOrder
+from rosenblatt.scale.mixing import Mixing
+
+# what Perceptron has and a cluster has not
+LEFT_OUT: dict[str, Any] = {
+    "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
+    "power_t": 0.5, "n_jobs": None, "max_updates": None, "record": None,
+}  # fmt: skip
+MODES = {"mix": "online", "batch": "batch", "batch-mean": "batch-mean"}
+
+
+def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> Options:
+    """Parameters as the rooms want them, checked alone and together."""
+    method, mixing = params["method"], params["mixing"]
+    if method not in MODES:
+        raise ParameterError(
+            f"The 'method' parameter of {owner} must be one of 'mix', 'batch', 'batch-mean'. Got "
+            f"{method!r} instead."
+        )
+    if mixing not in ("uniform", "mistakes"):
+        raise ParameterError(
+            f"The 'mixing' parameter of {owner} must be 'uniform' or 'mistakes'. Got {mixing!r} "
+            "instead."
+        )
+    options = Options.of({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
+    check(options, mixing)
+    return options
+
+
+def check(options: Options, mixing: Mixing) -> None:
+    """What cannot be shared between machines, or not so that something is known about it."""
+    rule = options.update.rule
+    if options.keep == "vote":
+        raise NotSupportedError(
+            "keep='vote' keeps every hyperplane there was, and shards would each have to send all "
+            "of theirs. Use keep='average', which comes close."
+        )
+    if options.keep == "pocket":
+        raise NotSupportedError(
+            "keep='pocket' compares weights by their errors on all rows after every update, and a "
+            "shard has a part of the rows. Use keep='average', or early_stopping=True."
+        )
+    if isinstance(rule, MinOver):
+        raise NotSupportedError(
+            "rule='minover' compares all rows at every step. Use rule='margin', or Perceptron."
+        )
+    if isinstance(rule, ALMA):
+        raise NotSupportedError(
+            "rule='alma' lowers its step by the number of its own corrections and stays in a "
+            "ball: nothing is known of a mean of such runs. Use rule='margin'."
+        )
+    if isinstance(rule, SCW):
+        raise NotSupportedError(
+            "rule='scw' moves by how sure it is of its weights, so what shards learned cannot be "
+            "added up. Use rule='arow', whose steps are least squares and can."
+        )
+    if isinstance(rule, SecondOrder) and rule.covariance == "full" and mixing != "uniform":
+        raise NotSupportedError(
+            "covariance='full' adds up what the shards learned; nothing is weighted by mistakes. "
+            "Leave mixing out."
+        )
+    if options.shuffle == "sample" and options.update.mode == "online":
+        raise NotSupportedError(
+            "shuffle='sample' draws from all rows, and a shard has a part of them. Use "
+            "shuffle=True, which permutes the rows of every shard in every round."
+        )

@@ -1,0 +1,358 @@
+"""Dask: the perceptron on the rows of a Dask cluster. Parameters in, attributes out."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learn.linear import LinearModel
+from rosenblatt.learn.multiclass import Standing
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import Rule, resolve
+from rosenblatt.learn.schedule import MAX_INT, generator
+from rosenblatt.learn.trace import StopReason
+from rosenblatt.learn.weights import class_weights
+from rosenblatt.rows_in import unchanged_on_error
+from rosenblatt.scale.answers import accuracy, answered
+from rosenblatt.scale.asked import options_of
+from rosenblatt.scale.parts import is_collection
+from rosenblatt.scale.progress import Rounded
+from rosenblatt.scale.rounds import Plan, Round, Rounds
+from rosenblatt.scale.saved import saved
+from rosenblatt.scale.shards import MOST_SHARDS, Shards
+from rosenblatt.scale.waiting import PATIENCE
+from rosenblatt.scale.work import identity
+
+Array = npt.NDArray[Any]
+
+__all__ = ["DaskPerceptron", "Round", "Shards"]
+
+
+# scikit-learn has no type hints, hence the `type: ignore`s in this file
+class DaskPerceptron(
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """The perceptron on dask arrays and frames, on the cluster that is in use.
+
+    The parameters that :class:`rosenblatt.Perceptron` has too mean the same, with a round for a
+    pass. The result depends on the rows, on how they are cut into partitions, and on the
+    parameters; never on how many workers there are, or on which of them die on the way.
+    docs/cluster.md has the costs, and what is refused and why.
+
+    Parameters
+    ----------
+    method : {'mix', 'batch', 'batch-mean'}, default='mix'
+        'mix': in every round each shard makes one pass from the common weights, and the common
+        weights become a mean of theirs. 'batch', 'batch-mean': all misclassified rows at once,
+        their sum or mean, as ``Perceptron(mode='batch')`` has it on one machine: to the bit where
+        sums are exact (whole numbers), whatever the partitions.
+    mixing : {'uniform', 'mistakes'}, default='uniform'
+        Every shard counts the same in the mean, or as many times as it moved its weights.
+    n_shards : int, default=256
+        Partitions are merged, neighbours only, into at most so many shards.
+    fit_intercept : bool, default=True
+        Learn an offset.
+    max_iter : int, default=1000
+        Most rounds.
+    tol : float or None, default=1e-3
+        Stop after `n_iter_no_change` rounds whose mean loss is not below the best by `tol`.
+    shuffle : bool, default=True
+        Visit the rows of every shard in a new order each round, or as they stand.
+    verbose : int, default=0
+        1 draws a bar with progressive metrics in a terminal or a notebook, and prints a line a
+        round elsewhere.
+    eta0 : float, default=1.0
+        The learning rate; of a batch also a sequence or a function of the round, from 1.
+    random_state : int, RandomState or None, default=0
+        Seed of the orders of visits, of init='random' and of the held-out shards.
+    early_stopping : bool, default=False
+        Hold out shards, stop when the accuracy on them does not rise by `tol`, and give back the
+        best weights seen.
+    validation_fraction : float, default=0.1
+        The share of shards that are held out, one at least.
+    n_iter_no_change : int, default=5
+        How many rounds without a gain of `tol` end training.
+    class_weight : dict, 'balanced' or None, default=None
+        Weights by class.
+    warm_start : bool, default=False
+        Start `fit` from the weights of the last one.
+    rule : str or Rule, default='perceptron'
+        'perceptron', 'margin', 'pa', 'pa1', 'pa2'; 'arow' and 'sop', whose precisions add up.
+    keep : {'last', 'average'}, default='last'
+        The last common weights, or the mean of the weights after every visit of every shard.
+    tie, init, weighting, multiclass : as in Perceptron
+    checkpoint : str, Path or None, default=None
+        A folder where every round is saved.
+    resume : bool, default=False
+        Go on from the newest checkpoint, if there is one: the weights are those of a run that was
+        never interrupted.
+    timeout : float, default=60
+        Seconds without any worker before work is given up with an error.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_ : as in Perceptron
+    n_iter_ : int
+        Rounds made.
+    n_mistakes_, n_updates_ : int
+        Visits that were mistakes, and changes of weights, of all shards and hyperplanes.
+    weighted_mistakes_ : tuple of float
+        Of every hyperplane, what the bound R^2 / gamma^2 of mixing counts.
+    stop_reason_ : str
+        'separated' (a round moved nothing on any shard: all rows are right), 'cycle',
+        'no_improvement' or 'max_iter'.
+    history_ : tuple of Round
+        Round by round: mistakes, weighted mistakes, progressive error, loss, score, seconds, bytes.
+    shard_sizes_ : tuple of int
+        Rows of every shard that was learned from.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    ...     X = da.from_array(X, chunks=(40, 4))
+    ...     clf = DaskPerceptron(shuffle=False).fit(X, y == 0)
+    ...     print(clf.predict(X).sum().compute(), clf.stop_reason_, clf.n_mistakes_)
+    50 separated 14
+    """
+
+    coef_: Any
+    intercept_: Any
+    classes_: Any
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        method: str = "mix",
+        mixing: str = "uniform",
+        n_shards: int = MOST_SHARDS,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: Any = 1.0,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        rule: str | Rule = "perceptron",
+        keep: str = "last",
+        tie: str = "mistake",
+        init: Any = "zero",
+        weighting: str = "scale",
+        multiclass: str = "ovr",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        timeout: float = PATIENCE,
+    ) -> None:
+        self.method = method
+        self.mixing = mixing
+        self.n_shards = n_shards
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.rule = rule
+        self.keep = keep
+        self.tie = tie
+        self.init = init
+        self.weighting = weighting
+        self.multiclass = multiclass
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.timeout = timeout
+
+    def set_params(self, **params: Any) -> DaskPerceptron:
+        """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
+        inside = {k: v for k, v in params.items() if k.startswith("rule__")}
+        super().set_params(**{k: v for k, v in params.items() if k not in inside})
+        if inside:
+            changes = {k.removeprefix("rule__"): v for k, v in inside.items()}
+            self.rule = resolve(self.rule).with_params(**changes)
+        return self
+
+    # -------------------------------------------------------------------- training
+
+    @unchanged_on_error
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskPerceptron:
+        """Train on rows of the cluster.
+
+        Parameters
+        ----------
+        X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
+            Columns of known categories become one feature a category.
+        y : labels in the same partitions (a numpy array if the sizes of those of X are known)
+        sample_weight : weights in the same partitions, optional
+        """
+        options_of(self.get_params(deep=False))  # before any row is read
+        shards = Shards.of(X, y, sample_weight, most=self._shards(), timeout=float(self.timeout))
+        self.fit_shards(shards)
+        return self
+
+    @unchanged_on_error
+    def fit_shards(self, shards: Shards) -> DaskPerceptron:
+        """Train on rows that are on the cluster already: several fits need one reading."""
+        options = options_of(self.get_params(deep=False))
+        options.check_for(len(shards.classes))
+        seed = int(generator(self.random_state).randint(MAX_INT))
+        learn, held = self._split(shards, seed)
+        standing = self._start(shards, options)
+        weights = class_weights(self.class_weight, _nothing(shards), shards.counts)
+        rounds = Rounds(
+            learn, held, Plan(options, self.mixing, weights, seed),  # type: ignore[arg-type]  # checked
+            standing.states,
+        )  # fmt: skip
+
+        def asked() -> dict[str, Any]:
+            return self._asked(shards, seed)
+
+        with (
+            Rounded(bool(self.verbose), options.stop.max_iter) as bar,
+            saved(self.checkpoint, bool(self.resume), asked) as keeper,
+        ):
+            if keeper is not None:
+                keeper.begin(rounds)
+
+            def after(now: Rounds) -> None:
+                bar.after(now)
+                if keeper is not None:
+                    keeper.after(now)
+
+            reason = rounds.run(after)
+        self._publish(shards, learn, rounds, reason)
+        if reason is StopReason.MAX_ITER and self.tol is not None:
+            warnings.warn(
+                "Maximum number of iteration reached before convergence. Consider increasing "
+                "max_iter to improve the fit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def _shards(self) -> int:
+        n = self.n_shards
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+            raise ParameterError(
+                "The 'n_shards' parameter of DaskPerceptron must be a whole number >= 1. Got "
+                f"{n!r} instead."
+            )
+        return int(n)
+
+    def _split(self, shards: Shards, seed: int) -> tuple[Shards, Shards | None]:
+        """The shards to learn from, and those that early stopping holds out."""
+        if not self.early_stopping:
+            return shards, None
+        n = len(shards)
+        if n < 2:
+            raise DataError(
+                "early_stopping holds out whole shards, and there is one. Cut the rows into more "
+                "partitions, or use early_stopping=False."
+            )
+        count = min(n - 1, max(1, round(self.validation_fraction * n)))
+        out = set(np.random.RandomState(seed).permutation(n)[:count].tolist())
+        return shards.only([k for k in range(n) if k not in out]), shards.only(sorted(out))
+
+    def _start(self, shards: Shards, options: Options) -> Standing:
+        coef = intercept = None
+        if self.warm_start and hasattr(self, "coef_"):
+            coef, intercept = self.coef_, self.intercept_
+        return Standing.begin(_nothing(shards), options, self.random_state, coef, intercept)
+
+    def _asked(self, shards: Shards, seed: int) -> dict[str, Any]:
+        """What a run must have in common with the one it goes on with."""
+        params = self.get_params(deep=False)
+        named = (
+            "method", "mixing", "fit_intercept", "tol", "shuffle", "eta0", "early_stopping",
+            "validation_fraction", "n_iter_no_change", "class_weight", "keep", "tie", "weighting",
+            "multiclass",
+        )  # fmt: skip
+        rows = [list(one) for one in shards.each(identity)]
+        return {
+            **{name: _plain(params[name]) for name in named},
+            "rule": repr(resolve(self.rule)), "init": _plain(self.init), "seed": seed,
+            "shards": rows, "features": shards.n_features,
+            "classes": list(map(str, shards.classes.tolist())),
+        }  # fmt: skip
+
+    def _publish(self, shards: Shards, learn: Shards, rounds: Rounds, reason: StopReason) -> None:
+        coef, intercept = rounds.kept()
+        self.coef_, self.intercept_ = coef.copy(), intercept.copy()
+        self.classes_, self.n_features_in_ = shards.classes, shards.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if shards.feature_names:
+            self.feature_names_in_ = np.array(shards.feature_names, dtype=object)
+        self.columns_ = shards.columns
+        self.n_iter_, self.history_ = len(rounds.history), tuple(rounds.history)
+        self.n_mistakes_ = sum(plane.mistakes for plane in rounds.planes)
+        self.n_updates_ = sum(plane.updates for plane in rounds.planes)
+        self.weighted_mistakes_ = tuple(plane.weighted for plane in rounds.planes)
+        self.stop_reason_ = str(reason)
+        self.shard_sizes_ = learn.sizes
+        self.t_ = 1.0 + self.n_iter_ * learn.n_rows
+
+    # ------------------------------------------------------------------ prediction
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores w.x + b: a lazy collection for a dask collection, an array for an array."""
+        check_is_fitted(self, "coef_")
+        return answered(self._model(), self.columns_, X, labels=False)
+
+    def predict(self, X: Any) -> Any:
+        """Labels: a lazy collection for a dask collection, an array for an array.
+
+        Two classes: a score >= 0 is the second class, always.
+        """
+        check_is_fitted(self, "coef_")
+        return answered(self._model(), self.columns_, X, labels=True)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, computed at once."""
+        check_is_fitted(self, "coef_")
+        if not is_collection(X):
+            return float(super().score(X, y, sample_weight))
+        return accuracy(self._model(), self.columns_, X, y, sample_weight)
+
+    def _model(self) -> LinearModel:
+        return LinearModel(self.coef_, self.intercept_, self.classes_)
+
+
+def _nothing(shards: Shards) -> Problem:
+    """A problem without rows, for what depends on its shape alone."""
+    X = np.empty((0, shards.n_features), dtype=shards.dtype)
+    return Problem(X, np.empty(0, dtype=np.int8), shards.classes)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; what JSON has not, as it is written."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)

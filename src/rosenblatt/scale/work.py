@@ -1,0 +1,169 @@
+"""Work: what is done to one shard, by whatever worker has it. Pure functions, nothing is kept.
+
+Given the same shard and the same job they give the same bits, so it does not matter who does it,
+when, or how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.batch_sum import BatchSum, batch_sum
+from rosenblatt.learn.batch_sum import added as sums_added
+from rosenblatt.learn.began import fingerprint
+from rosenblatt.learn.keep import State
+from rosenblatt.learn.options import Options
+from rosenblatt.learn.rules import SecondOrder
+from rosenblatt.learn.training import Stop, train
+from rosenblatt.scale.mixing import NOTHING, Mixing, Passed, Term, term
+from rosenblatt.scale.mixing import added as terms_added
+from rosenblatt.scale.shards import Shard
+
+Array = npt.NDArray[Any]
+ONE_PASS = Stop(max_iter=1, clean=False, cycle=False)
+
+
+class Common(NamedTuple):
+    """The common weights of one hyperplane at the beginning of a round."""
+
+    w: Array
+    b: Array
+    spread: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One round: where the hyperplanes stand, None for those that are done, and what is asked.
+
+    `seed` and `round` draw the order of visits, of each shard and hyperplane its own.
+    """
+
+    planes: tuple[Common | None, ...]
+    options: Options
+    class_weight: Array | None
+    mixing: Mixing
+    seed: int
+    round: int
+
+    @property
+    def nbytes(self) -> int:
+        """Of the weights that go to a shard."""
+        return sum(part.nbytes for plane in self.planes if plane for part in plane)
+
+
+def one_pass(shard: Shard, job: Job) -> list[Term | None]:
+    """Every hyperplane that is not done makes a pass over the shard."""
+    return [
+        None if plane is None else term(_passed(shard, job, k, plane), job.mixing)
+        for k, plane in enumerate(job.planes)
+    ]
+
+
+def passed_over(problem: Problem, plane: Common, options: Options, seed: int) -> Passed:
+    """One pass over the rows of `problem` from common weights, on copies of them."""
+    state = State.at(plane.w, plane.b, plane.w.dtype)
+    state.spread = plane.spread.copy()
+    average = options.keep == "average"
+    trace, _, _ = train(
+        problem, options.update, options.schedule(seed), "average" if average else "last",
+        ONE_PASS, state,
+    )  # fmt: skip
+    sums: tuple[Array, Array] = (NOTHING, NOTHING)
+    if average:
+        w, b = state.w.astype(np.float64), state.b.astype(np.float64)
+        sums = (state.visits * w - state.u, state.visits * b - state.ub)
+    size = _size(problem, options)
+    spread = state.spread if isinstance(options.update.rule, SecondOrder) else NOTHING
+    return Passed(
+        state.w, state.b, spread, *sums, float(problem.n_rows), trace.n_updates,
+        trace.n_mistakes, float(trace.loss[0]) * size,
+    )  # fmt: skip
+
+
+def _passed(shard: Shard, job: Job, k: int, plane: Common) -> Passed:
+    seed = np.random.SeedSequence((job.seed, job.round, shard.number, k)).generate_state(1)[0]
+    return passed_over(_part(shard, job, k), plane, job.options, int(seed) >> 1)
+
+
+def one_sum(shard: Shard, job: Job) -> list[BatchSum | None]:
+    """Every hyperplane that is not done adds up its mistakes on the shard."""
+    return [
+        None
+        if plane is None
+        else batch_sum(_part(shard, job, k), job.options.update, plane.w, plane.b)
+        for k, plane in enumerate(job.planes)
+    ]
+
+
+def all_terms(parts: Sequence[list[Term | None]]) -> list[Term | None]:
+    """The sums of some shards, hyperplane by hyperplane."""
+    return [_sum(ones, terms_added) for ones in zip(*parts, strict=True)]
+
+
+def all_sums(parts: Sequence[list[BatchSum | None]]) -> list[BatchSum | None]:
+    """The same for batch steps."""
+    return [_sum(ones, sums_added) for ones in zip(*parts, strict=True)]
+
+
+def _sum(ones: Sequence[Any], added: Any) -> Any:
+    return None if ones[0] is None else added(list(ones))
+
+
+def size_of(shard: Shard, options: Options, class_weight: Array | None, planes: int) -> Array:
+    """What a mean over the shard divides by, for each hyperplane."""
+    sizes = []
+    for k in range(planes):
+        problem = _weighted(shard.problem, class_weight, k, options, planes)
+        sizes.append(_size(problem, options))
+    return np.array(sizes)
+
+
+def scored(shard: Shard, coef: Array, intercept: Array) -> tuple[float, float]:
+    """The weight of rows that are answered right, and of all; for early stopping."""
+    problem = shard.problem
+    scores = np.asarray(problem.X @ coef.T) + intercept
+    if len(coef) == 1:
+        number = (scores[:, 0] >= 0).astype(np.int64)
+    else:
+        number = scores.argmax(axis=1)
+    right = number == problem.class_numbers()
+    weight = problem.sample_weight
+    if weight is None:
+        return float(right.sum()), float(len(right))
+    return float(weight @ right), float(weight.sum())
+
+
+def identity(shard: Shard) -> tuple[int, int]:
+    """Enough to notice that a run goes on with other rows."""
+    return shard.problem.n_rows, fingerprint(shard.problem)
+
+
+def _part(shard: Shard, job: Job, k: int) -> Problem:
+    return _weighted(shard.problem, job.class_weight, k, job.options, len(job.planes))
+
+
+def _weighted(
+    problem: Problem, class_weight: Array | None, k: int, options: Options, planes: int
+) -> Problem:
+    """Rows of hyperplane k with what they count: sample weight times class weight."""
+    versus = planes > 1
+    one = problem.versus_rest(k) if versus else problem
+    if class_weight is None:
+        return one
+    number = problem.class_numbers()
+    each = np.where(number == k, class_weight[k], 1.0) if versus else class_weight[number]
+    if problem.sample_weight is not None:
+        each = each * problem.sample_weight
+    return replace(one, sample_weight=each)
+
+
+def _size(problem: Problem, options: Options) -> float:
+    if options.update.weighting == "repeat" and problem.sample_weight is not None:
+        return float(problem.sample_weight.sum())
+    return float(problem.n_rows)

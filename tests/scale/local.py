@@ -1,0 +1,50 @@
+"""Shards without a cluster: the same work in this process."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.multiclass import Standing
+from rosenblatt.scale.asked import options_of
+from rosenblatt.scale.dask import DaskPerceptron
+from rosenblatt.scale.rounds import Plan, Rounds
+from rosenblatt.scale.shards import Shard
+
+
+class LocalShards:
+    """Rows cut at some places, none of the parts empty."""
+
+    def __init__(self, X: Any, y: Any, cuts: Any) -> None:
+        whole = Problem.of(X, y)
+        edges = sorted({0, *cuts, whole.n_rows})
+        self.n_rows, self.classes = whole.n_rows, whole.classes
+        self.shards = [
+            Shard(Problem.of(whole.X[a:b], np.asarray(y)[a:b], classes=whole.classes), k, a)
+            for k, (a, b) in enumerate(itertools.pairwise(edges))
+        ]
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def each(self, function: Any, *args: Any) -> list[Any]:
+        return [function(shard, *args) for shard in self.shards]
+
+    def reduce(self, function: Any, combine: Any, *args: Any) -> Any:
+        return combine(self.each(function, *args))
+
+
+def rounds_of(X: Any, y: Any, cuts: Any, seed: int = 0, **params: Any) -> Rounds:
+    """A run of DaskPerceptron(**params) on these shards, until it ends."""
+    model = DaskPerceptron(**params)
+    options = options_of(model.get_params(deep=False))
+    problem = Problem.of(X, y)
+    options.check_for(len(problem.classes))
+    standing = Standing.begin(problem, options, 0)
+    shards: Any = LocalShards(X, y, cuts)
+    rounds = Rounds(shards, None, Plan(options, model.mixing, None, seed), standing.states)
+    rounds.run()
+    return rounds

@@ -14,7 +14,7 @@ def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0,
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0,
             silence_logs=logging.CRITICAL,
         ) as cluster,
         distributed.Client(cluster) as client,

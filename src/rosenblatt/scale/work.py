@@ -154,6 +154,10 @@ def _weighted(
     """Rows of hyperplane k with what they count: sample weight times class weight."""
     versus = planes > 1
     one = problem.versus_rest(k) if versus else problem
+    if not one.y.flags.writeable:  # came over the network: another type to the compiler
+        one = replace(one, y=one.y.copy())
+    if one.sample_weight is not None and not one.sample_weight.flags.writeable:
+        one = replace(one, sample_weight=one.sample_weight.copy())
     if class_weight is None:
         return one
     number = problem.class_numbers()

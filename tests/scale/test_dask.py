@@ -1,0 +1,178 @@
+"""DaskPerceptron on a real cluster of processes."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+
+from rosenblatt import Perceptron, load_model, save_model
+from rosenblatt.errors import CheckpointError, DataError, ParameterError
+from rosenblatt.scale.dask import DaskPerceptron, Shards
+from tests.scale.local import rounds_of
+from tests.strategies import SOAKED
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(-4, 5, (240, 6)).astype(np.float64)
+Y = np.where(X @ [2, -1, 1, 0, 0, 1] + 3 * RNG.normal(size=240) > 0, "yes", "no")
+ROWS = da.from_array(X, chunks=(50, 6))
+
+
+def same(a: Any, b: Any) -> bool:
+    return np.array_equal(a.coef_, b.coef_) and np.array_equal(a.intercept_, b.intercept_)
+
+
+@pytest.fixture(scope="module")
+def shards(client: Any) -> Shards:
+    return Shards.of(ROWS, Y)
+
+
+def test_a_cluster_gives_what_one_process_gives(shards: Shards) -> None:
+    """To the bit, and the batch rule that of Perceptron, for any partitions."""
+    asked: dict[str, Any] = {"max_iter": 6, "tol": None}
+    for more in ({"keep": "average"}, {"mixing": "mistakes"}, {"shuffle": False}):
+        model = DaskPerceptron(**asked, **more).fit_shards(shards)
+        seed = int(np.random.RandomState(0).randint(2**31 - 1))
+        here = rounds_of(X, Y, range(50, 240, 50), seed=seed, **asked, **more)
+        assert np.array_equal(model.coef_, here.kept()[0])
+        assert [(r.mistakes, r.weighted_mistakes) for r in model.history_] == [
+            (r.mistakes, r.weighted_mistakes) for r in here.history
+        ]
+    one = Perceptron(mode="batch-mean", **asked).fit(X, Y)
+    assert same(DaskPerceptron(method="batch-mean", **asked).fit_shards(shards), one)
+    others = da.from_array(X, chunks=(33, 6))
+    if SOAKED:
+        others = others.map_blocks(sp.csr_matrix)
+    batch = DaskPerceptron(method="batch-mean", n_shards=5, **asked).fit(others, Y)
+    assert same(batch, one)
+    assert len(batch.shard_sizes_) == 5
+
+
+def test_scikit_learn_conventions(shards: Shards, tmp_path: Path) -> None:
+    model = DaskPerceptron(max_iter=2, rule="margin", warm_start=True)
+    with pytest.warns(ConvergenceWarning):
+        model.fit_shards(shards)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert (model.n_iter_, model.stop_reason_, model.n_features_in_) == (2, "max_iter", 6)
+    assert model.n_mistakes_ == sum(one.mistakes for one in model.history_)
+    copy = clone(model).set_params(rule__tau=2.0)
+    assert copy.rule.tau == 2.0
+    assert not hasattr(copy, "coef_")
+    save_model(model, tmp_path / "m")
+    assert np.array_equal(load_model(tmp_path / "m").coef, model.coef_)
+    with pytest.raises(DataError):
+        model.fit(da.full((20, 6), np.nan, chunks=(10, 6)), Y[:20])
+    assert model.n_iter_ == 2  # a failed fit leaves the model as it was
+    with pytest.raises(ParameterError, match="n_shards"):
+        DaskPerceptron(n_shards=0).fit(ROWS, Y)
+
+
+def test_answers_are_lazy(shards: Shards) -> None:
+    model = DaskPerceptron(tol=None, max_iter=9).fit_shards(shards)
+    labels, scores = model.predict(ROWS), model.decision_function(ROWS.rechunk((70, 2)))
+    assert isinstance(labels, da.Array)
+    assert labels.chunks == (ROWS.chunks[0],)
+    here = model.predict(X)
+    assert isinstance(here, np.ndarray)
+    assert np.array_equal(labels.compute(), here)
+    assert np.allclose(scores.compute(), X @ model.coef_[0] + model.intercept_)
+    accuracy = np.mean(here == Y)
+    assert model.score(ROWS, Y) == model.score(X, Y) == accuracy
+    weight = np.arange(240.0)
+    assert model.score(ROWS, Y, weight) == pytest.approx(np.average(here == Y, weights=weight))
+    blocks = model.predict([dask.delayed(X[:3]), dask.delayed(X[:0])])
+    assert [len(b) for b in dask.compute(*blocks)] == [3, 0]
+    with pytest.raises(DataError, match="X has 3 features"):
+        model.predict(ROWS[:, :3])
+
+
+def test_frames_with_categories(client: Any) -> None:
+    colour = pd.Categorical(np.where(Y == "yes", "red", "blue"), ["blue", "green", "red"])
+    frame = pd.DataFrame({"size": X[:, 0], "colour": colour, "answer": Y})
+    rows = dd.from_pandas(frame, npartitions=3)
+    table = rows[["size", "colour"]]
+    model = DaskPerceptron(max_iter=20).fit(table, rows["answer"])
+    assert model.feature_names_in_.tolist() == ["size", "colour=blue", "colour=green", "colour=red"]
+    assert model.stop_reason_ == "separated"
+    labels = model.predict(table)
+    assert isinstance(labels, dd.Series)
+    assert labels.compute().tolist() == Y.tolist()
+    assert model.predict(frame).tolist() == Y.tolist()
+    assert model.score(table, rows["answer"]) == 1.0
+
+
+def test_early_stopping_holds_out_shards(shards: Shards) -> None:
+    model = DaskPerceptron(early_stopping=True, validation_fraction=0.3, n_iter_no_change=2)
+    model.fit_shards(shards)
+    assert len(model.shard_sizes_) == 3  # of 5, round(1.5) = 2 are held out
+    scores = [one.score for one in model.history_]
+    assert None not in scores
+    assert model.stop_reason_ in ("no_improvement", "separated")
+    whole = Shards.of(da.from_array(X, chunks=-1), Y)
+    with pytest.raises(DataError, match="holds out whole shards"):
+        model.fit_shards(whole)
+
+
+def test_weights_and_classes(shards: Shards) -> None:
+    """Whole weights are repeated rows, exactly, in a batch; balanced weights count all shards."""
+    weight = RNG.integers(0, 3, 240).astype(float)
+    asked: dict[str, Any] = {"max_iter": 5, "tol": None, "class_weight": "balanced"}
+    one = Perceptron(mode="batch", **asked).fit(X, Y, sample_weight=weight)
+    many = DaskPerceptron(method="batch", **asked).fit(ROWS, Y, da.from_array(weight, chunks=50))
+    assert np.allclose(many.coef_, one.coef_, rtol=1e-12)
+    number = RNG.integers(0, 3, 240)
+    direct = DaskPerceptron(multiclass="direct", max_iter=3, tol=None).fit(ROWS, number)
+    assert direct.decision_function(ROWS).compute().shape == (240, 3)
+    assert direct.predict(ROWS).compute().tolist() == direct.predict(X).tolist()
+
+
+def test_a_run_that_goes_on_ends_as_one_that_never_stopped(shards: Shards, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"tol": None, "keep": "average", "early_stopping": True}
+    whole = DaskPerceptron(max_iter=7, **asked).fit_shards(shards)
+    folder = tmp_path / "saved"
+    DaskPerceptron(max_iter=3, checkpoint=folder, **asked).fit_shards(shards)
+    with pytest.raises(CheckpointError, match="Go on with --resume"):
+        DaskPerceptron(max_iter=7, checkpoint=folder, **asked).fit_shards(shards)
+    again = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, **asked).fit_shards(shards)
+    assert same(again, whole)
+    assert (again.n_mistakes_, again.n_iter_) == (whole.n_mistakes_, 7)
+    other = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, tol=None, keep="last")
+    with pytest.raises(CheckpointError, match="keep was 'average', now 'last'"):
+        other.fit_shards(shards)
+    with pytest.raises(ParameterError, match="resume needs checkpoint"):
+        DaskPerceptron(resume=True).fit_shards(shards)
+
+
+def test_progress_is_shown_if_asked_for(shards: Shards) -> None:
+    for verbose, said in ((0, ""), (1, "round 1: ")):
+        heard = io.StringIO()
+        with redirect_stderr(heard):
+            DaskPerceptron(verbose=verbose, max_iter=2, tol=None).fit_shards(shards)
+        assert heard.getvalue().startswith(said)
+        assert ("progressive error" in heard.getvalue()) == bool(verbose)
+
+
+def test_a_real_set_is_learned_as_on_one_machine(client: Any, shared_data: Path) -> None:
+    from sklearn.datasets import load_svmlight_file
+
+    rows, labels = load_svmlight_file(str(shared_data / "a9a" / "a9a.svm.gz"), n_features=123)
+    cuts = range(0, len(labels), 8192)
+    blocks = [dask.delayed(rows[k : k + 8192]) for k in cuts]
+    labels_of = [dask.delayed(labels[k : k + 8192]) for k in cuts]
+    asked: dict[str, Any] = {"keep": "average", "max_iter": 5, "tol": None}
+    one = Perceptron(**asked).fit(rows, labels).score(rows, labels)
+    many = DaskPerceptron(**asked).fit(blocks, labels_of).score(blocks, labels_of)
+    assert many > one - 0.002

@@ -249,7 +249,7 @@ def model_of(
         run.classes,
         feature_names,
         options,
-        {} if source is None else _settings(source),
+        {} if source is None else settings_of(source),
         training=_summary(run),
         columns=None if columns is None else columns.to_json(),
     )
@@ -458,7 +458,7 @@ def _summary(run: Streamed) -> dict[str, Any]:
     }
 
 
-def _settings(source: FileChunks) -> dict[str, Any]:
+def settings_of(source: FileChunks) -> dict[str, Any]:
     """How the file was read, with what had to be found out."""
     name = type(source.format).__name__.lower().removesuffix("text").removeprefix("raw")
     name = name.replace("arrowdataset", "parquet")

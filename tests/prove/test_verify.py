@@ -95,7 +95,7 @@ def test_signs_are_those_of_fractions(plane, intercept):
 def test_the_filter_never_lies(plane, intercept):
     """The float scores are within their own bound of the exact ones."""
     X, y, w, b = plane
-    found = checker._Plane(w, b if intercept else 0)
+    found = checker.Plane(w, b if intercept else 0)
     exact = scores(X, np.ones(len(y)), found.whole[:-1], found.whole[-1], True)
     for A in (X, sp.csr_array(X)):
         near, error = found.scores(A)

@@ -7,9 +7,9 @@ re-iterable of (X, y) chunks is read anew each time, and must be the same each t
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,16 +42,29 @@ class Part:
         return int(self.X.shape[0])
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a function made of every part, kept where the part is: see `Rows.kept`."""
+
+    values: tuple[Any, ...]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
     """Rows of two classes, in memory or not.
+
+    A question about all rows is a function of a part: `each` asks it of every part in one
+    reading, and only the answers come back. So parts may lie on other machines.
 
     Attributes
     ----------
     n_rows, n_features : int
     classes : the two labels as the user writes them; the second is +1
     feature_names : names of the columns if X is a frame, else None
+    apart : whether every part lies with a worker of its own: what goes from part to part is slow
     """
+
+    apart: ClassVar[bool] = False
 
     n_rows: int
     n_features: int
@@ -61,6 +74,22 @@ class Rows:
     def parts(self) -> Iterator[Part]:
         """All rows in order, a few million numbers at a time."""
         raise NotImplementedError
+
+    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        """function(part, *args) for every part in order: one reading.
+
+        The function is pure, stands in a module and returns little. Of an argument that is
+        `Kept`, each part gets its own value.
+
+        >>> list(as_rows([[1, 2], [3, 4]], [0, 1]).each(len))
+        [2]
+        """
+        for k, part in enumerate(self.parts()):
+            yield function(part, *(a.values[k] if isinstance(a, Kept) else a for a in args))
+
+    def kept(self, function: Callable[..., Any], *args: Any) -> Kept:
+        """The same as an argument for later readings, for answers as long as the part."""
+        return Kept(tuple(self.each(function, *args)))
 
     def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
         """These rows, in this order, as one part."""

@@ -1,20 +1,17 @@
 """Span: whether some rows span others, exactly.
 
-Let S be the chosen rows, T all rows in question with S among them, p the number of columns
-that are not zero all over T, and r the rank of S modulo a prime, so that r <= rank S. S spans T
-
-- if r = p;
-- if r = p - 1 and some vector is orthogonal to T;
-- if p - r independent vectors are orthogonal to T, for then rank T <= r.
-
-It does not if rank S = r and T has a higher rank modulo the prime. A prime that divides what
-should not vanish makes r too small; then the next one is tried. Yes is always proven. No is
-proven too, except that for large S four primes have to agree on r: exactly would take long.
+Let S be the chosen rows, p the number of columns that are not zero all over S, and r the rank of
+S modulo a prime, so that r <= rank S. If p - r independent vectors over these columns are
+orthogonal to S, then r = rank S, and a row is in the span of S exactly if it is zero in the other
+columns and orthogonal to these vectors. A prime that divides what should not vanish makes r too
+small, and the vectors fail on S; then the next one is tried. So yes and no are both proven, and
+everything but the rows themselves is made from S alone, before any other row is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -26,12 +23,62 @@ from flint import fmpz, fmpz_mat, nmod_mat
 
 from rosenblatt.data.chunks import Rows
 from rosenblatt.prove.checking import limbs
-from rosenblatt.prove.checking.blocks import as_float64, blocks, with_ones
+from rosenblatt.prove.checking.blocks import as_float64, with_ones
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 TOGETHER = 1 << 20  # numbers looked at together
-EXACT_RANK = 20_000  # numbers
+Weights = Sequence[float | Fraction]
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """All that some rows (x_i, 1) span, or x_i without offset.
+
+    alive : which columns are not zero in all of them
+    vectors : integer vectors over these columns, the offset last, orthogonal to just the span
+    """
+
+    alive: Mask
+    vectors: list[limbs.Vector]
+    intercept: bool
+
+    @classmethod
+    def of(cls, X: Any, intercept: bool, orthogonal: Weights | None = None) -> Span:
+        """What the rows X span.
+
+        With `orthogonal`, (w, b), it is meant for rows known to be orthogonal to that, as X is.
+        It only saves time.
+        """
+        alive = _alive(X)
+        live = np.flatnonzero(alive)
+        chosen = _columns(X, live, intercept)
+        chosen = chosen.toarray() if sp.issparse(chosen) else chosen
+        known = orthogonal is not None and any(
+            [*(orthogonal[j] for j in live.tolist()), orthogonal[-1] if intercept else 0]
+        )
+        for prime in _primes():
+            pivots = _echelon(_modulo(chosen, prime))[0] if chosen.size else []
+            if len(pivots) >= chosen.shape[1] - int(known):
+                return cls(alive, [], intercept)
+            vectors = _orthogonal(chosen, pivots, prime)
+            if limbs.orthogonal(chosen, vectors):
+                return cls(alive, vectors, intercept)
+        raise AssertionError("only finitely many primes are bad")
+
+    def contains(self, X: Any) -> bool:
+        """Whether every row of X is in the span, exactly."""
+        if self.alive.all() and not self.vectors:
+            return True
+        live = np.flatnonzero(self.alive)
+        step = max(1, TOGETHER // (len(live) + 1))
+        for low in range(0, X.shape[0], step):
+            some = X[low : low + step]
+            if (_alive(some) & ~self.alive).any():
+                return False
+            if not limbs.orthogonal(_columns(some, live, self.intercept), self.vectors):
+                return False
+        return True
 
 
 def spans(
@@ -39,7 +86,7 @@ def spans(
     at: Sequence[int],
     among: Mask,
     intercept: bool,
-    orthogonal: Sequence[float | Fraction] | None = None,
+    orthogonal: Weights | None = None,
 ) -> bool:
     """Whether the rows (x_i, 1) for i in `at` span all (x_i, 1) with among[i], exactly.
 
@@ -56,66 +103,20 @@ def spans(
     >>> spans(rows, [0, 1], everything, False), spans(rows, [2, 3], everything, False)
     (True, False)
     """
-    among = among.copy()
-    among[list(at)] = True
-    live = _live_columns(rows, among)
-    chosen = _columns(rows.take(at).X, live, intercept)
-    chosen = chosen.toarray() if sp.issparse(chosen) else chosen
-    if chosen.size == 0:
-        return chosen.shape[1] == 0 or not among.any()
-    known = orthogonal is not None and any(
-        [*(orthogonal[j] for j in live.tolist()), orthogonal[-1] if intercept else 0]
+    span = Span.of(rows.take(at).X, intercept, orthogonal)
+    return all(
+        span.contains(part.X[np.flatnonzero(among[part.start : part.start + len(part)])])
+        for part in rows.parts()
     )
-    for tried, prime in enumerate(_primes()):
-        matrix = _modulo(chosen, prime)
-        if int(matrix.rank()) >= chosen.shape[1] - int(known):
-            return True
-        pivots, reduced = _echelon(matrix)
-        sample = _orthogonal_modulo(pivots, reduced, prime)
-        parts = _parts(rows, live, among, intercept)
-        if any(_products_modulo(X, sample, prime).any() for X in parts):
-            if _has_rank(chosen, len(pivots), tried):
-                return False
-            continue
-        vectors = _orthogonal(chosen, pivots, prime)
-        parts = _parts(rows, live, among, intercept)
-        if all(limbs.orthogonal(X, vectors) for X in parts):
-            return True
-    raise AssertionError("only finitely many primes are bad")
 
 
-def _has_rank(X: Array, rank: int, tried: int) -> bool:
-    """Whether a rank modulo a prime is the rank: exactly, or of a large matrix for 4 primes."""
-    if rank == len(X):
-        return True
-    if X.size > EXACT_RANK:
-        return tried >= 3
-    return int(fmpz_mat(_integers(X)).rank()) == rank
-
-
-def _live_columns(rows: Rows, among: Mask) -> Array:
-    """The columns that are not zero in all rows `among`."""
-    live = np.zeros(rows.n_features, dtype=bool)
-    for start, X, _ in blocks(rows):
-        inside = np.flatnonzero(among[start : start + X.shape[0]])
-        part = X if inside.size == X.shape[0] else X[inside]
-        if live.all():
-            break
-        if sp.issparse(part):
-            live[part.indices[part.data != 0]] = True
-        else:
-            live |= (part != 0).any(axis=0)
-    return np.flatnonzero(live)
-
-
-def _parts(rows: Rows, live: Array, among: Mask, intercept: bool) -> Iterator[Any]:
-    """The rows `among`, their live columns, some at a time."""
-    for part in rows.parts():
-        inside = np.flatnonzero(among[part.start : part.start + len(part)])
-        X = part.X if inside.size == len(part) else part.X[inside]
-        step = max(1, TOGETHER // (len(live) + 1))
-        for low in range(0, X.shape[0], step):
-            yield _columns(X[low : low + step], live, intercept)
+def _alive(X: Any) -> Mask:
+    """The columns that are not zero in all rows."""
+    if sp.issparse(X):
+        alive = np.zeros(X.shape[1], dtype=bool)
+        alive[X.indices[X.data != 0]] = True
+        return alive
+    return np.asarray((X != 0).any(axis=0))
 
 
 def _columns(X: Any, live: Array, intercept: bool) -> Any:
@@ -137,15 +138,6 @@ def _residues(numbers: Array, prime: int) -> Array:
     return np.asarray(whole * np.array(powers, dtype=np.int64)[exponent - lowest] % prime)
 
 
-def _products_modulo(X: Any, vector: Array, prime: int) -> Array:
-    if sp.issparse(X):
-        products = _residues(X.data, prime) * vector[X.indices] % prime
-        sums = sp.csr_array((products, X.indices, X.indptr), shape=X.shape).sum(axis=1)
-    else:
-        sums = (_residues(X, prime) * vector % prime).sum(axis=1)
-    return np.asarray(sums % prime)
-
-
 def _modulo(X: Array, prime: int) -> Any:
     return nmod_mat(_residues(X, prime).tolist(), prime)
 
@@ -156,15 +148,6 @@ def _echelon(matrix: Any) -> tuple[list[int], Array]:
     table = np.array([int(v) for v in reduced.entries()], dtype=np.int64)
     table = table.reshape(matrix.nrows(), matrix.ncols())[:rank]
     return (table != 0).argmax(axis=1).tolist(), table
-
-
-def _orthogonal_modulo(pivots: list[int], reduced: Array, prime: int) -> Array:
-    """A vector orthogonal to the rows modulo a prime, its free entries at random."""
-    free = np.setdiff1d(np.arange(reduced.shape[1]), pivots)
-    vector = np.zeros(reduced.shape[1], dtype=np.int64)
-    vector[free] = np.random.default_rng(0).integers(1, prime, len(free))
-    vector[pivots] = -(reduced * vector % prime).sum(axis=1) % prime
-    return vector
 
 
 def _integers(X: Array) -> list[list[int]]:

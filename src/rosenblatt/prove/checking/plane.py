@@ -1,0 +1,158 @@
+"""Plane: a hyperplane, and on which side of it rows lie, exactly.
+
+A row is first looked at in floating point with a rigorous error bound; rows which that cannot
+decide are summed over integers (:mod:`.limbs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isqrt, lcm, nextafter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.chunks import Part
+from rosenblatt.prove.checking import limbs
+from rosenblatt.prove.checking.blocks import IN_CACHE, as_float64, slices, with_ones
+
+Number = float | Fraction
+Array = npt.NDArray[Any]
+UNIT = 2.0**-53
+TINY = 2.0**-1019
+
+
+class Plane:
+    """Weights, the offset last, as integers `whole` times `unit` and as nearest floats.
+
+    `near` is `whole / unit`, at most 1 in size. The unit is a power of two.
+    """
+
+    def __init__(self, w: Sequence[Number], b: Number) -> None:
+        self.whole = whole_numbers([*w, b])
+        longest = max(abs(v).bit_length() for v in self.whole)
+        self.unit = 1 << longest
+        self.near = np.array([v / self.unit for v in self.whole])
+        smallest = min((abs(v) for v in self.whole if v), default=1)
+        self.vector = {j: v for j, v in enumerate(self.whole) if v}
+        self.lost = smallest.bit_length() < longest - 1000  # some may underflow
+
+    @property
+    def square(self) -> int:
+        """The square of the norm of the weights, without the offset."""
+        return sum(v * v for v in self.whole[:-1])
+
+    def scores(self, X: Any) -> tuple[Array, Array]:
+        """Scores w.x + b in units, and a bound on how far they are from the exact ones.
+
+        Write t for the exact weights, v for the nearest floats, u = 2^-53, and p for the
+        number of terms. In any order, with or without fused operations, floats give
+        sum x_j v_j up to gamma_p A with A = sum |x_j v_j|, gamma_p = p u / (1 - p u); an
+        underflow, even one flushed to zero, adds at most 2^-1021 a term. Rounding the
+        weights adds u A, and 2^-1022 |x_j| where v_j is not a normal number. Together less
+        than 1.1 (p + 2) u A and p TINY (1 + max |x|); the bound takes 2 (p + 4) u A, which
+        covers its own rounding. Overflow gives inf or nan, and no row is decided by that.
+        """
+        v, b = self.near[:-1], self.near[-1]
+        terms = limbs.row_length(X) + 1
+        with np.errstate(all="ignore"):
+            scores = np.asarray(X @ v) + b
+            size = np.asarray(abs(X) @ np.abs(v)) + abs(b)
+            largest = float(np.abs(limbs.values(X)).max(initial=0.0)) if self.lost else 0.0
+            return scores, 2 * (terms + 4) * UNIT * size + terms * TINY * (1 + largest)
+
+
+def part_signs(part: Part, plane: Plane) -> npt.NDArray[np.int8]:
+    """The exact sign of y_i (w.x_i + b) for every row of a part."""
+    found, sure = np.empty(len(part), dtype=np.int8), np.empty(len(part), dtype=bool)
+    for low, X in slices(part.X, IN_CACHE):
+        scores, error = plane.scores(X)
+        here = slice(low, low + len(scores))
+        found[here] = (scores > 0).astype(np.int8) - (scores < 0)
+        sure[here] = np.isfinite(scores) & (np.abs(scores) > error)
+    undecided = np.flatnonzero(~sure)
+    if undecided.size:
+        exact = limbs.product_signs(with_ones(as_float64(part.X[undecided])), plane.vector)
+        found[undecided] = exact[:, 0]
+    return (found * part.y).astype(np.int8, copy=False)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """y_i (w.x_i + b) >= margin ||w||, a claim about rows.
+
+    The root is irrational, so rows are compared with a rational just above it, and those
+    below that, if any, by their squares: margin ||w|| <= root / below.
+    """
+
+    plane: Plane
+    margin: float
+    root: int
+    below: int
+
+    @classmethod
+    def of(cls, plane: Plane, margin: float) -> Floor | None:
+        """None if there is no such margin."""
+        if not 0 <= margin < inf or plane.square == 0:
+            return None
+        p, q = margin.as_integer_ratio()
+        exact = p * p * plane.square << 128
+        root = isqrt(exact)
+        return cls(plane, margin, root + (root * root < exact), q << 64)
+
+    def cleared(self, part: Part) -> bool:
+        """Whether every row of the part has it, exactly."""
+        near = nextafter(quotient(self.root, self.below * self.plane.unit), inf)
+        for low, X in slices(part.X, IN_CACHE):
+            y = part.y[low : low + X.shape[0]]
+            scores, error = self.plane.scores(X)
+            with np.errstate(over="ignore"):
+                sure = np.isfinite(scores) & (scores * y > near + error)
+            for sign in (1, -1):
+                rest = with_ones(X[np.flatnonzero(~sure & (y == sign))])
+                if rest.shape[0] and not self._cleared_exactly(rest, sign):
+                    return False
+        return True
+
+    def _cleared_exactly(self, rest: Any, sign: int) -> bool:
+        """The same for rows (x_i, 1) of one label."""
+        plane = self.plane
+        p, q = self.margin.as_integer_ratio()
+        shifted = [v * self.below for v in plane.whole]
+        shifted[-1] -= sign * self.root
+        found = sign * limbs.product_signs(rest, dict(enumerate(shifted)))[:, 0]
+        for k in np.flatnonzero(found < 0).tolist():
+            score = sign * limbs.exact_product(rest, k, plane.vector)
+            if score < 0 or score**2 * q * q < p * p * plane.square:
+                return False
+        return True
+
+
+def least_score(part: Part, plane: Plane) -> float:
+    """At most the smallest y_i (w.x_i + b) of the part, in units; -inf if unknown."""
+    low = inf
+    for start, X in slices(part.X, IN_CACHE):
+        scores, error = plane.scores(X)
+        y = part.y[start : start + X.shape[0]]
+        with np.errstate(all="ignore"):
+            sure = np.where(np.isfinite(scores) & np.isfinite(error), scores * y - error, -inf)
+        low = min(low, float(sure.min()))
+    return low
+
+
+def whole_numbers(values: Sequence[Number]) -> list[int]:
+    """The values times one positive number that makes them all integers."""
+    ratios = [v.as_integer_ratio() for v in values]
+    common = lcm(*{q for _, q in ratios})
+    return [p * (common // q) for p, q in ratios]
+
+
+def quotient(p: int, q: int) -> float:
+    """p / q in floats; inf if that is too large."""
+    try:
+        return p / q
+    except OverflowError:
+        return inf

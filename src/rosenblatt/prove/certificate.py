@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.prove import verify as checker
+from rosenblatt.prove.checking.plane import Floor, Plane, part_signs
+from rosenblatt.prove.checking.span import Span
 from rosenblatt.prove.claims import words
 from rosenblatt.prove.claims.claim import (
     VERDICTS,
@@ -25,6 +26,7 @@ from rosenblatt.prove.claims.claim import (
     Verification,
 )
 from rosenblatt.prove.claims.digest import data_digest
+from rosenblatt.prove.claims.reading import Answer, Question, ask
 
 Number = float | Fraction
 FEW_FEATURES = 6  # of a point that is still worth reading
@@ -57,6 +59,10 @@ class _WithHyperplane(Certificate):
             return ["b is not 0, though the hyperplane is to pass through the origin"]
         return []
 
+    @property
+    def _plane(self) -> Plane:
+        return checker.plane_of(self.w, self.b, self.fit_intercept)
+
     def _sides(self) -> tuple[str, str]:
         score = "w.x + b" if self.fit_intercept else "w.x"
         positive, negative = words.word(self.positive), words.word(self.negative)
@@ -81,15 +87,18 @@ class _WithProof(Certificate):
             point = None if any(words.short(v) is None for v in point) else point
         return replace(self, witness_signs=signs, point=point, sealed=None)
 
-    def _false_proof(self, rows: Rows, on: npt.NDArray[np.bool_]) -> list[str]:
-        """What is not true of the combinations, which are of rows `on` a hyperplane."""
+    def _false_proof(self, rows: Rows, plane: Plane | None) -> list[str]:
+        """What is not true of the combinations, which are of rows on a hyperplane, if any."""
         said, parts = [], [("proof", self.proof), ("witness", self.witness)]
         for name, part in parts[:1] if self.witness == self.proof else parts:
             if not checker.cancels(rows, part.rows, part.weights, self.fit_intercept):
                 said.append(f"the weights of the {name} do not cancel, or are not positive")
-            elif not on[list(part.rows)].all():
+            elif plane is not None and part_signs(rows.take(part.rows), plane).any():
                 said.append(f"rows of the {name} do not lie on the hyperplane")
         return said or self._false_description(rows)
+
+    def _span(self, rows: Rows, orthogonal: tuple[Number, ...] | None = None) -> Span:
+        return Span.of(rows.take(self.proof.rows).X, self.fit_intercept, orthogonal)
 
     def _false_description(self, rows: Rows) -> list[str]:
         at, weights = self.witness.rows, self.witness.weights
@@ -145,19 +154,24 @@ class Separable(_WithHyperplane):
     margin: float
     margin_bound: float
 
-    def _false(self, rows: Rows) -> list[str]:
+    def _asked(self, rows: Rows) -> tuple[list[str], Question]:
         if said := self._no_hyperplane():
+            return said, Question()
+        plane = self._plane
+        return [], Question(plane, floor=Floor.of(plane, self.margin), means=True)
+
+    def _false(self, rows: Rows, said: list[str], answer: Answer) -> list[str]:
+        if said:
             return said
-        cleared = checker.clears(rows, self.w, self.b, self.fit_intercept, self.margin)
-        if not (cleared and self.margin > 0):  # a positive margin says more than the signs
-            wrong = np.flatnonzero(checker.signs(rows, self.w, self.b, self.fit_intercept) <= 0)
-            if wrong.size:
-                return [
-                    f"{wrong.size} rows are not strictly on their side, the first is {wrong[0]}"
-                ]
-        if not cleared:
+        if bad := answer.wrong + answer.on:
+            first = answer.first_bad
+            return [f"{bad} rows are not strictly on their side, the first is {first}"]
+        if not answer.cleared:
             said.append(f"the margin of its hyperplane is less than {self.margin!r}")
-        if not checker.bounded(rows, self.fit_intercept, self.margin_bound):
+        sums = answer.sums
+        if sums is None or not checker.bounded_by(
+            sums, rows, self.fit_intercept, self.margin_bound
+        ):
             said.append(f"the means of the classes do not bound margins by {self.margin_bound!r}")
         return said
 
@@ -190,12 +204,12 @@ class Overlapping(_WithProof):
 
     verdict: ClassVar[str] = "overlapping"
 
-    def _false(self, rows: Rows) -> list[str]:
-        everything = np.ones(rows.n_rows, dtype=bool)
-        said = self._false_proof(rows, everything)
-        if not said and not checker.spans(rows, self.proof.rows, everything, self.fit_intercept):
-            said.append("the rows of the proof do not span all rows")
-        return said
+    def _asked(self, rows: Rows) -> tuple[list[str], Question]:
+        said = self._false_proof(rows, None)
+        return said, Question() if said else Question(span=self._span(rows))
+
+    def _false(self, rows: Rows, said: list[str], answer: Answer) -> list[str]:
+        return said if answer.spanned else [*said, "the rows of the proof do not span all rows"]
 
     def split_rows(self, X: Any, y: Any = None) -> Array:
         return np.empty(0, dtype=np.int64)
@@ -231,28 +245,29 @@ class QuasiSeparable(_WithHyperplane, _WithProof):
 
     def described(self, rows: Rows) -> Self:
         """With the labels and the point of the witness, and the first rows split off."""
-        found = checker.signs(rows, self.w, self.b, self.fit_intercept)
-        first = tuple(np.flatnonzero(found > 0)[: words.FEW_ROWS].tolist())
-        return replace(super().described(rows), first_split=first, sealed=None)
+        found = ask(rows, Question(self._plane, few=words.FEW_ROWS))
+        return replace(super().described(rows), first_split=found.first_split, sealed=None)
 
-    def _false(self, rows: Rows) -> list[str]:
+    def _asked(self, rows: Rows) -> tuple[list[str], Question]:
         if said := self._no_hyperplane():
+            return said, Question()
+        said = self._false_proof(rows, self._plane)
+        span = None if said else self._span(rows, (*self.w, self.b))
+        return said, Question(self._plane, few=len(self.first_split), span=span)
+
+    def _false(self, rows: Rows, said: list[str], answer: Answer) -> list[str]:
+        if self._no_hyperplane():
             return said
-        found = checker.signs(rows, self.w, self.b, self.fit_intercept)
-        split = np.flatnonzero(found > 0)
-        if (found < 0).any():
-            said.append(f"{(found < 0).sum()} rows are on the wrong side")
-        if len(split) != self.n_split or self.n_split == 0:
-            said.append(f"{len(split)} rows are split off, not {self.n_split}")
-        if self.first_split != tuple(split[: len(self.first_split)].tolist()):
-            said.append("the first rows split off are others")
-        said += self._false_proof(rows, found == 0)
-        if said:
-            return said
-        plane = (*self.w, self.b)
-        if not checker.spans(rows, self.proof.rows, found == 0, self.fit_intercept, plane):
-            said.append("the rows of the proof do not span the rows on the hyperplane")
-        return said
+        of_all = []
+        if answer.wrong:
+            of_all.append(f"{answer.wrong} rows are on the wrong side")
+        if answer.split != self.n_split or self.n_split == 0:
+            of_all.append(f"{answer.split} rows are split off, not {self.n_split}")
+        if self.first_split != answer.first_split:
+            of_all.append("the first rows split off are others")
+        if not answer.spanned and not of_all:
+            of_all.append("the rows of the proof do not span the rows on the hyperplane")
+        return [*of_all, *said]
 
     def _facts(self, names: list[str]) -> Facts:
         split = words.rows_words(self.first_split, self.n_split) if self.first_split else ""

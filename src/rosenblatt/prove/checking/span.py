@@ -76,7 +76,8 @@ class Span:
             some = X[low : low + step]
             if (_alive(some) & ~self.alive).any():
                 return False
-            if not limbs.orthogonal(_columns(some, live, self.intercept), self.vectors):
+            inside = _columns(some, live, self.intercept)
+            if self.vectors and not limbs.orthogonal(inside, self.vectors):
                 return False
         return True
 

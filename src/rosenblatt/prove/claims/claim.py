@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.prove.claims import words, writing
-from rosenblatt.prove.claims.digest import data_digest
+from rosenblatt.prove.claims.reading import Answer, Question, ask
 
 Array = npt.NDArray[Any]
 Facts = list[tuple[str, str]]  # what it is about, and the sentence
@@ -108,28 +108,43 @@ class Certificate:
             (X, y) with `y` left out.
         """
         rows = as_rows(X, y)
-        altered = self._altered(rows)
-        untrue = self._untrue(rows)
+        untrue, answer = self._looked(rows, digest=True)
+        altered = self._altered(rows, answer.digest)
         return Verification(not altered, not untrue, (*altered, *untrue))
 
-    def _altered(self, rows: Rows) -> list[str]:
+    def _untrue(self, rows: Rows) -> list[str]:
+        """What is not true, in words."""
+        return self._looked(rows, digest=False)[0]
+
+    def _looked(self, rows: Rows, digest: bool) -> tuple[list[str], Answer]:
+        """What is not true, in words, and all that was seen in one reading of the rows.
+
+        The few rows of a proof are taken first, to know what to look for.
+        """
+        if rows.n_features != self.n_features or rows.n_rows != self.n_rows:
+            size = (
+                f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
+                f"{rows.n_rows} x {rows.n_features}"
+            )
+            return [size], ask(rows, Question(digest=True)) if digest else Answer()
+        said, question = self._asked(rows)
+        question = replace(question, digest=digest)
+        answer = ask(rows, question) if question != Question() else Answer()
+        return [*self._misnamed(rows), *self._false(rows, said, answer)], answer
+
+    def _altered(self, rows: Rows, digest: object) -> list[str]:
         """What does not fit together, in words."""
         said = []
         if self.sealed != self.digest:
             said.append("the certificate was altered: its digest does not fit")
-        if self.data != data_digest(rows):
+        if self.data != digest:
             said.append("these are not the data it was made for: their digest differs")
         if self.feature_names and rows.feature_names and self.feature_names != rows.feature_names:
             said.append(_other_names(self.feature_names, rows.feature_names))
         return said
 
-    def _untrue(self, rows: Rows) -> list[str]:
-        """What is not true, in words."""
-        if rows.n_features != self.n_features or rows.n_rows != self.n_rows:
-            return [
-                f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
-                f"{rows.n_rows} x {rows.n_features}"
-            ]
+    def _misnamed(self, rows: Rows) -> list[str]:
+        """What is not true of labels and names."""
         said = []
         names = [words.word(c) for c in rows.classes]
         if [_plain_label(c) for c in names] != [
@@ -141,9 +156,14 @@ class Certificate:
             )
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             said.append(f"it has {len(self.feature_names)} names for {self.n_features} features")
-        return said + self._false(rows)
+        return said
 
-    def _false(self, rows: Rows) -> list[str]:
+    def _asked(self, rows: Rows) -> tuple[list[str], Question]:
+        """What is not true of the few rows it names, and what to ask of all."""
+        raise NotImplementedError
+
+    def _false(self, rows: Rows, said: list[str], answer: Answer) -> list[str]:
+        """What is not true, of the few rows as `said` and of all by the answer."""
         raise NotImplementedError
 
     def split_rows(self, X: Any, y: Any = None) -> Array:

@@ -1,47 +1,101 @@
-"""Digest: SHA-256 of numbers and labels, whatever holds them."""
+"""Digest: SHA-256 of numbers and labels, whatever holds them and however it is cut."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.chunks import Part, Rows
 
 Array = npt.NDArray[Any]
-BLOCK = 1 << 16  # numbers digested at once
+Streams = tuple[bytes, bytes, bytes, bytes]
+LEAF = 1 << 15  # numbers of a table without gaps that are digested together
+FEWEST = 64  # rows
 
 
 def data_digest(rows: Rows) -> str:
     """SHA-256 of the numbers and labels.
 
-    The same for dense and CSR, float32 and float64, any order in memory and any chunks: four
-    streams are digested apart, each row by row, and then their digests together. They are the
-    labels, how many entries of a row are not zero, these entries as float64, and their columns
-    unless none is missing.
+    The same for dense and CSR, float32 and float64, any order in memory and any chunks: so many
+    rows, counted from the first, are a leaf, and of every leaf four streams are digested apart,
+    each row by row; then all these digests together. The streams are the labels, how many entries
+    of a row are not zero, these entries as float64, and their columns unless none is missing.
 
     >>> from rosenblatt.data.chunks import as_rows
     >>> data_digest(as_rows([[1.0, 0.0], [2.0, 3.0]], [0, 1]))[:8]
     '00eebdaa'
     """
-    labels, counts, values, columns = streams = [hashlib.sha256() for _ in range(4)]
-    d = rows.n_features
-    for part in rows.parts():
-        labels.update(part.y.astype(np.int8).tobytes())
-        n, size = part.X.shape[0], part.X.nnz if sp.issparse(part.X) else part.X.size
-        step = max(1, n * BLOCK // max(size, 1))
-        for low in range(0, n, step):
-            count, value, column = _entries(part.X[low : low + step], d)
-            counts.update(count.astype("<i8").data)
-            values.update(np.ascontiguousarray(value, dtype="<f8").data)
-            columns.update(column.astype("<i8").data)
-    whole = hashlib.sha256(np.array([rows.n_rows, d], dtype="<i8").tobytes())
-    for stream in streams:
-        whole.update(stream.digest())
+    return together(rows.each(Piece.of), rows.n_rows, rows.n_features)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a part adds: digests of the leaves inside it, and its share of those at either end.
+
+    `first` is what completes a leaf that began before the part (all of the part, if it does not
+    even end there), `last` what begins one.
+    """
+
+    first: Streams
+    leaves: bytes
+    last: Streams
+
+    @classmethod
+    def of(cls, part: Part) -> Piece:
+        size = _leaf_rows(part.X.shape[1])
+        begin = min(-part.start % size, len(part))
+        end = begin + (len(part) - begin) // size * size
+        leaves = [_digests(_streams(part, a, a + size)) for a in range(begin, end, size)]
+        return cls(_streams(part, 0, begin), b"".join(leaves), _streams(part, end, len(part)))
+
+
+def together(pieces: Iterable[Piece], n: int, d: int) -> str:
+    """The digest of all rows from their pieces, in order."""
+    whole = hashlib.sha256(np.array([n, d], dtype="<i8").tobytes())
+    begun: Streams = (b"", b"", b"", b"")
+    size = _leaf_rows(d)
+    for piece in pieces:
+        begun = _joined(begun, piece.first)
+        if len(begun[0]) == size:  # a byte a label
+            whole.update(_digests(begun))
+            begun = (b"", b"", b"", b"")
+        whole.update(piece.leaves)
+        begun = _joined(begun, piece.last)
+    if begun[0]:
+        whole.update(_digests(begun))
     return whole.hexdigest()
+
+
+def _leaf_rows(d: int) -> int:
+    return max(FEWEST, LEAF // d)
+
+
+def _joined(a: Streams, b: Streams) -> Streams:
+    if not a[0] or not b[0]:
+        return b if b[0] else a
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+
+def _digests(streams: Streams) -> bytes:
+    return b"".join(hashlib.sha256(stream).digest() for stream in streams)
+
+
+def _streams(part: Part, low: int, high: int) -> Streams:
+    if high <= low:
+        return b"", b"", b"", b""
+    count, value, column = _entries(part.X[low:high], part.X.shape[1])
+    return (
+        part.y[low:high].astype(np.int8).tobytes(),
+        count.astype("<i8").tobytes(),
+        np.ascontiguousarray(value, dtype="<f8").tobytes(),
+        column.astype("<i8").tobytes(),
+    )
 
 
 def _entries(X: Any, d: int) -> tuple[Array, Array, Array]:

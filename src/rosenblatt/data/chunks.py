@@ -28,6 +28,8 @@ from rosenblatt.data.problem import (
 from rosenblatt.errors import DataError, LabelError
 
 PART = 1 << 22  # numbers looked at together
+# whether X is such a collection, and its rows: what stands after this room adds what it can read
+COLLECTIONS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Rows]]] = []
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +207,9 @@ def as_rows(X: Any, y: Any = None) -> Rows:
     """
     if isinstance(X, Rows):
         return X
+    for is_one, rows_of in COLLECTIONS:
+        if is_one(X):
+            return rows_of(X, y)
     if y is None:
         if hasattr(X, "scanned"):  # what read_chunks gives
             return Chunked.of(X.scanned().pairs)

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.chunks import Rows, as_rows
+from rosenblatt.data.chunks import Part, Rows, as_rows
 from rosenblatt.errors import ParameterError, Undecided
 from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
@@ -39,11 +40,13 @@ from rosenblatt.prove.certificate import (
     Separable,
     spoken_of,
 )
+from rosenblatt.prove.checking.plane import Plane, part_signs
+from rosenblatt.prove.claims.reading import Question, ask
 from rosenblatt.prove.search import rational
 from rosenblatt.prove.search.cone import Array, Cone
-from rosenblatt.prove.search.faces import Faces, Proposal
+from rosenblatt.prove.search.faces import Faces, Proposal, spread
 from rosenblatt.prove.search.limits import Limits
-from rosenblatt.prove.search.peel import Peeled, peel
+from rosenblatt.prove.search.peel import Peeled, is_left, peel
 from rosenblatt.prove.search.proofs import Proofs, combination, primitive
 from rosenblatt.prove.search.short_run import short_run
 
@@ -102,7 +105,7 @@ class _Search:
         self.peeled = peel(self.cone)
         if found := self._all_peeled():
             return found
-        limits.stage = f"with {self.peeled.left.sum()} rows that no feature splits off by itself"
+        limits.stage = "with rows that no feature splits off by itself"
         with np.errstate(over="ignore"):
             guess = np.ldexp(run.w, -self.cone.exponents)
         faces = Faces(self.cone, self.peeled, guess, limits)
@@ -114,11 +117,11 @@ class _Search:
 
     def _all_peeled(self) -> Certificate | None:
         """Nothing left, or one class that an offset alone puts on its side."""
-        left = np.unique(self.cone.y[self.peeled.left])
-        if left.size == 0 or (left.size == 1 and self.intercept):
+        left = self.peeled.labels
+        if not left or (len(left) == 1 and self.intercept):
             w = [Fraction(0)] * self.cone.n_columns
-            if left.size:
-                w[-1] = Fraction(int(left[0]))
+            if left:
+                w[-1] = Fraction(left[0])
             return self._lifted(w)
         return None
 
@@ -154,32 +157,26 @@ class _Search:
         """Quasi-separable or overlapping, if `rest` errs nowhere on the rows left."""
         proof, witness = proofs
         if not any(rest) and not self.peeled.rounds:
-            return self._verified(
-                Overlapping(**spoken_of(self.rows, self.intercept), proof=proof, witness=witness)
-            )
-        signs = checker.signs(self.rows, *self._parted(_floats_if_exact(rest)), self.intercept)
-        if (signs[self.peeled.left] < 0).any():
+            return self._verified(Overlapping(**self._spoken, proof=proof, witness=witness))
+        if any(self.rows.each(_errs, self._plane(_floats_if_exact(rest)), self.peeled.rounds_of)):
             return None
         for exactly in (False, True):
             full = primitive(self.peeled.extended(self.cone, rest, exactly))
             self.limits.check_bits(full)
             w, b = self._parted(_floats_if_exact(full))
-            signs = checker.signs(self.rows, w, b, self.intercept)
-            if (signs >= 0).all():
-                split = int((signs > 0).sum())
+            sides = ask(self.rows, Question(self._plane(_floats_if_exact(full))))
+            if not sides.wrong:
                 return self._verified(
                     QuasiSeparable(
-                        **spoken_of(self.rows, self.intercept),
+                        **self._spoken,
                         w=w,
                         b=b,
                         proof=proof,
                         witness=witness,
-                        n_split=split,
+                        n_split=sides.split,
                     )
-                    if split
-                    else Overlapping(
-                        **spoken_of(self.rows, self.intercept), proof=proof, witness=witness
-                    )
+                    if sides.split
+                    else Overlapping(**self._spoken, proof=proof, witness=witness)
                 )
         return None
 
@@ -204,16 +201,12 @@ class _Search:
 
     def _overlooked_exactly(self, w: list[Fraction], face: exact.Rows, faces: Faces) -> Array:
         """Rows on the wrong side of w, or on it though they are not in the span of the face."""
-        signs = checker.signs(self.rows, *self._parted(w), self.intercept)
-        if not face:
-            wrong = signs <= 0
-        else:  # a random direction orthogonal to the face moves what is not in its span
-            u = self._unscaled(rational.random_orthogonal(face, faces.rng), faces)
-            wrong = (signs < 0) | (
-                (signs == 0) & (checker.signs(self.rows, *self._parted(u), self.intercept) != 0)
-            )
-        rows = np.flatnonzero(wrong & self.peeled.left)
-        return rows[:: max(1, len(rows) // faces.batch)]
+        turned = None
+        if face:  # a random direction orthogonal to the face moves what is not in its span
+            turned = self._unscaled(rational.random_orthogonal(face, faces.rng), faces)
+        planes = self._plane(w), None if turned is None else self._plane(turned)
+        found = self.rows.each(_wrong_rows, *planes, self.peeled.rounds_of, faces.batch)
+        return spread(np.concatenate(list(found)), faces.batch)
 
     def _lifted(self, rest: list[Fraction]) -> Certificate | None:
         """Separable, if `rest` separates the rows left."""
@@ -227,11 +220,12 @@ class _Search:
         """The certificate, if w has every row strictly on its side: in floats if they do."""
         for plain in _as_short_as_possible(w):
             vector, b = self._parted(plain)
-            if (checker.signs(self.rows, vector, b, self.intercept) > 0).all():
+            sides = ask(self.rows, Question(self._plane(plain)))
+            if not sides.wrong and not sides.on:
                 low, high = checker.margin_interval(self.rows, vector, b, self.intercept)
                 return self._verified(
                     Separable(
-                        **spoken_of(self.rows, self.intercept),
+                        **self._spoken,
                         w=vector,
                         b=b,
                         margin=low,
@@ -244,9 +238,32 @@ class _Search:
         d = self.rows.n_features
         return tuple(w[:d]), w[d] if self.intercept else 0.0
 
+    def _plane(self, w: Sequence[Any]) -> Plane:
+        return checker.plane_of(*self._parted(w), self.intercept)
+
+    @cached_property
+    def _spoken(self) -> dict[str, Any]:
+        return spoken_of(self.rows, self.intercept)
+
     def _verified(self, certificate: Certificate) -> Certificate | None:
         """No answer leaves unverified."""
         return None if certificate._untrue(self.rows) else certificate.described(self.rows)
+
+
+def _errs(part: Part, plane: Plane, rounds_of: Array | None) -> bool:
+    """Whether a row left is on the wrong side."""
+    return bool((part_signs(part, plane)[is_left(part, rounds_of)] < 0).any())
+
+
+def _wrong_rows(
+    part: Part, plane: Plane, turned: Plane | None, rounds_of: Array | None, places: int
+) -> Array:
+    """Rows left that are on the wrong side; or on the plane, and moved by `turned`, if given."""
+    signs = part_signs(part, plane)
+    wrong = signs <= 0
+    if turned is not None:
+        wrong = (signs < 0) | ((signs == 0) & (part_signs(part, turned) != 0))
+    return part.start + spread(np.flatnonzero(wrong & is_left(part, rounds_of)), places)
 
 
 def _as_short_as_possible(w: Sequence[Any]) -> Iterator[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.chunks import Part, Rows
 
 Array = npt.NDArray[Any]
 BLOCK = 1 << 16
@@ -23,26 +23,22 @@ SAMPLE = 2_000  # rows of each part that tell how large its columns are
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """All z_i. `exponents` are those of the scale, `y` the labels -1 and +1."""
+    """All z_i. `exponents` are those of the scale."""
 
     rows: Rows
     intercept: bool
     exponents: npt.NDArray[np.int64]
-    y: npt.NDArray[np.int8]
 
     @classmethod
     def of(cls, rows: Rows, intercept: bool) -> Cone:
-        """One reading of the rows: their labels, and how large their columns are."""
-        top, usual, labels = np.zeros(rows.n_features), np.zeros(rows.n_features), []
-        for part in rows.parts():
-            top = np.maximum(top, np.maximum(_ends(part.X.max(axis=0)), -_ends(part.X.min(axis=0))))
-            usual = np.maximum(usual, _usual(part.X[:SAMPLE]))
-            labels.append(part.y)
+        """One reading of the rows: how large their columns are."""
+        found = zip(*rows.each(_sizes), strict=True)
+        top, usual = (np.maximum.reduce(sizes) for sizes in found)
         size = np.maximum(usual, top / 1024)  # a few entries may be large
         size = np.where(size > 0, size, top)
         size = np.append(size, 1.0) if intercept else size
         exponents = -np.frexp(np.where(size > 0, size, 1.0))[1].astype(np.int64)
-        return cls(rows, intercept, exponents, np.concatenate(labels).astype(np.int8))
+        return cls(rows, intercept, exponents)
 
     @property
     def n_columns(self) -> int:
@@ -50,11 +46,13 @@ class Cone:
 
     def row_of_zeros(self) -> list[int]:
         """The first row with z_i = 0, if there is one; with an offset there is none."""
-        for part in () if self.intercept else self.rows.parts():
-            counts = (part.X != 0).sum(axis=1)
-            if (counts == 0).any():
-                return [part.start + int(np.argmin(counts))]
-        return []
+        found = [] if self.intercept else self.rows.each(_row_of_zeros)
+        return [i for i in found if i is not None][:1]
+
+    def weights(self, v: Array) -> Array:
+        """Weights of the columns as they are, from those of the scaled ones."""
+        with np.errstate(all="ignore"):
+            return np.asarray(np.ldexp(v, self.exponents))
 
     def scaled(self, at: Any) -> Any:
         """The scaled z_i of these rows, each divided by a power of two of its own size.
@@ -77,16 +75,25 @@ class Cone:
         label = np.repeat(part.y, np.diff(Z.indptr))
         return _with_data(Z, np.ldexp(Z.data * label, self.exponents[Z.indices]))
 
-    def scores(self, v: Array) -> Array:
-        """w.z_i in floats for every row; what overflows counts as 0."""
-        d, found = self.rows.n_features, []
-        with np.errstate(all="ignore"):
-            w = np.ldexp(v, self.exponents)
-            for part in self.rows.parts():
-                raw = _product(part.X, w[:d])
-                found.append((raw + w[-1] if self.intercept else raw) * part.y)
-        scores = np.concatenate(found)
-        return np.asarray(np.nan_to_num(scores, copy=False, nan=0.0))
+
+def part_scores(part: Part, w: Array) -> Array:
+    """w.z_i in floats for every row of a part; what overflows counts as 0."""
+    d = part.X.shape[1]
+    with np.errstate(all="ignore"):
+        raw = _product(part.X, w[:d])
+        scores = (raw + w[-1] if len(w) > d else raw) * part.y
+    return np.asarray(np.nan_to_num(scores, copy=False, nan=0.0))
+
+
+def _sizes(part: Part) -> tuple[Array, Array]:
+    """The largest |entry| of every column, and the usual one of a sample."""
+    top = np.maximum(_ends(part.X.max(axis=0)), -_ends(part.X.min(axis=0)))
+    return top, _usual(part.X[:SAMPLE])
+
+
+def _row_of_zeros(part: Part) -> int | None:
+    counts = (part.X != 0).sum(axis=1)
+    return part.start + int(np.argmin(counts)) if (counts == 0).any() else None
 
 
 def _product(X: Any, w: Array) -> Array:

@@ -8,16 +8,20 @@ the face, until v errs nowhere or all rows lie in the span of the face.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.prove.search.cone import Array, Cone, unit
+from rosenblatt.data.chunks import Part
+from rosenblatt.prove.search.cone import Array, Cone, part_scores, unit
 from rosenblatt.prove.search.limits import Limits
-from rosenblatt.prove.search.peel import Peeled
+from rosenblatt.prove.search.peel import Peeled, is_left
 from rosenblatt.prove.search.program import Hinge
 from rosenblatt.prove.search.space import FLAT, Space
+
+PLACES = 50  # where rows are looked at besides the worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +63,10 @@ class Faces:
 
     def _start(self, guess: Array) -> None:
         """The rows that the perceptron finds hardest, of either class."""
-        scores = self.cone.scores(guess)
-        size = self.batch
-        for label in (-1, 1):
-            rows = np.flatnonzero((self.cone.y == label) & self.peeled.left)
-            if len(rows) > size:
-                rows = rows[np.argpartition(scores[rows], size)[:size]]
+        w, left = self.cone.weights(guess), self.peeled.rounds_of
+        found = list(self.cone.rows.each(_hardest, w, left, self.batch))
+        for k in range(2):
+            rows, _ = _lowest(*_joined(pair[k] for pair in found), self.batch)
             self.working.extend(rows.tolist())
 
     def add(self, rows: Array) -> list[int]:
@@ -77,13 +79,6 @@ class Faces:
     @property
     def batch(self) -> int:
         return 2 * int(self.peeled.features.sum()) + 20
-
-    def _worst(self, rows: Array, scores: Array) -> Array:
-        """The rows furthest on the wrong side, and some at random places among them."""
-        if len(rows) <= self.batch:
-            return rows
-        picked = rows[np.argpartition(scores[rows], self.batch)[: self.batch]]
-        return np.unique(np.concatenate([picked, rows[:: max(1, len(rows) // 50)]]))
 
     def _one_face(self, space: Space) -> tuple[Array, list[int]] | None:
         """v that errs nowhere off the face (0 if all rows are on it), or rows that cancel there."""
@@ -115,14 +110,80 @@ class Faces:
         """Rows off the face that v does not have on their side; without `strict`, that it moves."""
         if space.size == 0:
             return [], np.empty((0, 0))
-        scores = self.cone.scores(v)
-        size = FLAT * float(np.abs(v).max())
-        wrong = self.peeled.left & (scores <= size if strict else np.abs(scores) > size)
-        wrong[self.working] = False
-        if strict and space.basis is not None and wrong.any():
+        turned = None
+        if strict and space.basis is not None:
             turned = space.outside(self.rng.standard_normal(space.size))  # 0 on the face only
-            wrong &= np.abs(self.cone.scores(turned)) > FLAT
-        some = self._worst(np.flatnonzero(wrong), scores)
+        look = _Look(
+            self.cone.weights(v),
+            FLAT * float(np.abs(v).max()),
+            strict,
+            None if turned is None else self.cone.weights(turned),
+            np.sort(np.array(self.working, dtype=np.int64)),
+            self.batch,
+        )
+        found = list(self.cone.rows.each(_overlooked, look, self.peeled.rounds_of))
+        worst, _ = _lowest(*_joined(pair[0] for pair in found), self.batch)
+        others = np.concatenate([pair[1] for pair in found])
+        some = np.unique(np.concatenate([worst, spread(others, PLACES)]))
         inside = space.coordinates(self.cone.scaled(some))
         off = space.off(inside)
         return self.add(some[off]), inside[off]
+
+
+# ---------------------------------------------------------------------- what parts are asked
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """For rows that w does not have on their side, or that it moves if not `strict`."""
+
+    w: Array
+    size: float
+    strict: bool
+    turned: Array | None  # moves what is not on the face
+    known: Array  # rows that need not be found again, in order
+    batch: int
+
+
+def _overlooked(
+    part: Part, look: _Look, rounds_of: Array | None
+) -> tuple[tuple[Array, Array], Array]:
+    """The rows furthest on the wrong side with their scores, and some at places among all."""
+    scores = part_scores(part, look.w)
+    wrong = is_left(part, rounds_of)
+    wrong &= scores <= look.size if look.strict else np.abs(scores) > look.size
+    low, high = np.searchsorted(look.known, [part.start, part.start + len(part)])
+    wrong[look.known[low:high] - part.start] = False
+    rows = np.flatnonzero(wrong)
+    if look.turned is not None and rows.size:
+        some = Part(-1, part.X[rows], part.y[rows])
+        rows = rows[np.abs(part_scores(some, look.turned)) > FLAT]
+    worst = _lowest(part.start + rows, scores[rows], look.batch)
+    return worst, part.start + spread(rows, PLACES)
+
+
+def _hardest(
+    part: Part, w: Array, rounds_of: Array | None, size: int
+) -> tuple[tuple[Array, Array], ...]:
+    """The rows with the lowest scores and these, of label -1 and of label +1."""
+    scores, left = part_scores(part, w), is_left(part, rounds_of)
+    chosen = [np.flatnonzero((part.y == label) & left) for label in (-1, 1)]
+    return tuple(_lowest(part.start + rows, scores[rows], size) for rows in chosen)
+
+
+def _lowest(rows: Array, scores: Array, size: int) -> tuple[Array, Array]:
+    """At most so many rows, those with the lowest scores."""
+    if len(rows) <= size:
+        return rows, scores
+    picked = np.argpartition(scores, size)[:size]
+    return rows[picked], scores[picked]
+
+
+def _joined(pairs: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+    rows, scores = zip(*pairs, strict=True)
+    return np.concatenate(rows), np.concatenate(scores)
+
+
+def spread(rows: Array, places: int) -> Array:
+    """About so many of the rows, evenly spread."""
+    return rows[:: max(1, len(rows) // places)]

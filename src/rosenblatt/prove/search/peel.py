@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Part
+from rosenblatt.data.chunks import Kept, Part
 from rosenblatt.prove.search.cone import Array, Cone, dense
 
 SAMPLE = 2_000
@@ -30,12 +30,11 @@ MOST_ROUNDS = 50
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Features, on which side of `at` the class +1 is, and the rows they split off."""
+    """Features, and on which side of `at` the class +1 is."""
 
     features: npt.NDArray[np.int64]
     sides: Array
     at: Array
-    rows: npt.NDArray[np.int64]
 
     def features_sides_at(self) -> Iterator[tuple[int, float, float]]:
         return zip(self.features.tolist(), self.sides.tolist(), self.at.tolist(), strict=True)
@@ -43,16 +42,22 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Peeled:
-    """All rounds, which rows are left, and which features still differ among them."""
+    """All rounds, and what they left.
+
+    rounds_of : the number of the round, from 1, that split off a row, or 0 if it is left; None
+        if there was no round
+    features : which features still differ among the rows left
+    labels : which labels they have
+    """
 
     rounds: tuple[Round, ...]
-    left: npt.NDArray[np.bool_]
+    rounds_of: Kept | None
     features: npt.NDArray[np.bool_]
+    labels: tuple[int, ...]
 
     @classmethod
     def nothing(cls, cone: Cone) -> Peeled:
-        n, d = cone.rows.n_rows, cone.rows.n_features
-        return cls((), np.ones(n, dtype=bool), np.ones(d, dtype=bool))
+        return cls((), None, np.ones(cone.rows.n_features, dtype=bool), (-1, 1))
 
     def extended(self, cone: Cone, w: list[Fraction], exactly: bool = False) -> list[Fraction]:
         """w, which is right on the rows left, with multiples that make it right on the others.
@@ -62,12 +67,12 @@ class Peeled:
         w = list(w)
         powers = [Fraction(2) ** e for e in cone.exponents.tolist()]
         near = np.array([_float(x / q) for x, q in zip(w, powers, strict=True)])
-        for one in reversed(self.rounds):
-            part = cone.rows.take(one.rows)
+        for number, one in reversed(list(enumerate(self.rounds, 1))):
+            split = self.rounds_of, number, one
             if exactly:
-                power = _exact_power(part, one, w, powers)
+                power = max(cone.rows.each(_exact_power, *split, w, powers))
             else:
-                power = _power(cone, part, one, near)
+                power = _power(list(cone.rows.each(_need, *split, near, cone.exponents)))
             for j, side, at in one.features_sides_at():
                 step = int(side) * Fraction(2) ** power * powers[j]
                 w[j] += step
@@ -84,18 +89,23 @@ def peel(cone: Cone) -> Peeled:
     if _ruled_out(cone):
         return nothing
     rounds: list[Round] = []
-    left, features = nothing.left, nothing.features
-    while len(rounds) < MOST_ROUNDS and len(np.unique(cone.y[left])) == 2:
-        low, high = _ends(cone, left)
+    rounds_of: Kept | None = None
+    while True:
+        low, high = _ends(cone, rounds_of)
         features = low.min(axis=0) < high.max(axis=0)
         if not cone.intercept:
-            features |= low.min(axis=0) != 0
-        found = _one_round(cone, left, low, high)
-        if found is None:
-            break
+            features |= np.isfinite(low).any() & (low.min(axis=0) != 0)
+        labels = tuple(y for y, there in zip((-1, 1), np.isfinite(low[:, 0]), strict=True) if there)
+        found = _one_round(low, high, cone.intercept) if len(labels) == 2 else None
+        if found is None or len(rounds) == MOST_ROUNDS:
+            return Peeled(tuple(rounds), rounds_of, features, labels)
         rounds.append(found)
-        left[found.rows] = False
-    return Peeled(tuple(rounds), left, features)
+        rounds_of = cone.rows.kept(_after_round, rounds_of, found, len(rounds))
+
+
+def is_left(part: Part, rounds_of: Array | None) -> npt.NDArray[np.bool_]:
+    """Which rows of a part no round split off."""
+    return np.ones(len(part), dtype=bool) if rounds_of is None else rounds_of == 0
 
 
 def _ruled_out(cone: Cone) -> bool:
@@ -103,37 +113,46 @@ def _ruled_out(cone: Cone) -> bool:
 
     Dense data are mostly so, and then this is all that peeling costs.
     """
-    part = next(iter(cone.rows.parts()))
+    found = cone.rows.each(_rules_out, cone.intercept)
+    return any(found) if cone.rows.apart else next(found)
+
+
+def _rules_out(part: Part, intercept: bool) -> bool:
+    """Whether the first rows of a part show it."""
     n = min(len(part), SAMPLE)
     if len(np.unique(part.y[:n])) < 2:
         return False
     low, high = _part_ends(part.X[:n], part.y[:n], np.ones(n, dtype=bool))
-    splits, _, _ = _splitting(low, high, cone.intercept)
+    splits, _, _ = _splitting(low, high, intercept)
     varies = low.min(axis=0) < high.max(axis=0)
     return bool(varies.all() and not splits.any())
 
 
-def _one_round(cone: Cone, left: npt.NDArray[np.bool_], low: Array, high: Array) -> Round | None:
+def _one_round(low: Array, high: Array, intercept: bool) -> Round | None:
     """The features that split off rows, all at once: none of them errs on any row left."""
-    splits, sides, at = _splitting(low, high, cone.intercept)
+    splits, sides, at = _splitting(low, high, intercept)
     features = np.flatnonzero(splits)
-    if not features.size:
-        return None
-    found = []
-    for part in cone.rows.parts():
-        found.append(part.start + np.flatnonzero(_differ(part.X, features, at[features])))
-    rows = np.concatenate(found)
-    return Round(features, sides[features], at[features], rows[left[rows]])
+    return Round(features, sides[features], at[features]) if features.size else None
 
 
-def _ends(cone: Cone, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Smallest and largest entries of each feature for either class, -1 first."""
-    d = cone.rows.n_features
-    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
-    for part in cone.rows.parts():
-        a, b = _part_ends(part.X, part.y, left[part.start : part.start + len(part)])
-        low, high = np.minimum(low, a), np.maximum(high, b)
-    return low, high
+def _after_round(part: Part, rounds_of: Array | None, one: Round, number: int) -> Array:
+    """`rounds_of` with the rows that this round splits off."""
+    new = np.zeros(len(part), np.int8) if rounds_of is None else rounds_of.copy()
+    new[(new == 0) & _differ(part.X, one.features, one.at)] = number
+    return new
+
+
+def _ends(cone: Cone, rounds_of: Kept | None) -> tuple[Array, Array]:
+    """Smallest and largest entries of each feature for either class, -1 first.
+
+    inf and -inf for a class of which no row is left.
+    """
+    low, high = zip(*cone.rows.each(_ends_left, rounds_of), strict=True)
+    return np.minimum.reduce(low), np.maximum.reduce(high)
+
+
+def _ends_left(part: Part, rounds_of: Array | None) -> tuple[Array, Array]:
+    return _part_ends(part.X, part.y, is_left(part, rounds_of))
 
 
 def _part_ends(X: Any, y: Array, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -174,17 +193,30 @@ def _differ(X: Any, features: Array, at: Array) -> Array:
     return np.asarray((other > 0) | (equal < np.count_nonzero(at)))
 
 
-def _power(cone: Cone, part: Part, one: Round, near: Array) -> int:
-    """The power of two by which the round outweighs w on its rows, near v its scaled weights."""
-    with np.errstate(all="ignore"):
-        need = _losses(cone, part, near) / _gains(cone, part, one)
-        factor = float(np.max(need, initial=0.0))
+def _power(needs: list[float]) -> int:
+    """The power of two by which the round outweighs w on its rows."""
+    factor = float(np.max(needs))
     return int(np.frexp(factor)[1]) + 1 if 0 < factor < np.inf else 1
 
 
-def _gains(cone: Cone, part: Part, one: Round) -> Array:
+def _need(
+    part: Part, rounds_of: Array, number: int, one: Round, near: Array, exponents: Array
+) -> float:
+    """How many times the round, w being near (of scaled columns), on rows of the part."""
+    part = _split_off(part, rounds_of, number)
+    with np.errstate(all="ignore"):
+        need = _losses(part, np.ldexp(near, exponents)) / _gains(part, one, exponents)
+        return float(np.max(need, initial=0.0))
+
+
+def _split_off(part: Part, rounds_of: Array, number: int) -> Part:
+    rows = np.flatnonzero(rounds_of == number)
+    return Part(-1, part.X[rows], part.y[rows])
+
+
+def _gains(part: Part, one: Round, exponents: Array) -> Array:
     """sum_j scale_j |x_j - at_j| of these rows."""
-    scale = np.ldexp(1.0, cone.exponents[one.features])
+    scale = np.ldexp(1.0, exponents[one.features])
     X = part.X[:, one.features]
     if sp.issparse(X):
         signed = X @ (one.sides * scale) - float(one.sides @ (scale * one.at))
@@ -192,16 +224,23 @@ def _gains(cone: Cone, part: Part, one: Round) -> Array:
     return np.asarray(np.abs(X.astype(np.float64) - one.at) @ scale)
 
 
-def _losses(cone: Cone, part: Part, near: Array) -> Array:
-    """-w.z_i of these rows, roughly, from weights of the scaled columns."""
-    w = np.ldexp(near, cone.exponents)
-    raw = part.X @ w[: cone.rows.n_features] + (w[-1] if cone.intercept else 0.0)
+def _losses(part: Part, w: Array) -> Array:
+    """-w.z_i of these rows, roughly."""
+    d = part.X.shape[1]
+    raw = part.X @ w[:d] + (w[-1] if len(w) > d else 0.0)
     return np.asarray(-raw * part.y)
 
 
-def _exact_power(part: Part, one: Round, w: list[Fraction], powers: list[Fraction]) -> int:
-    """The same over the rationals, row by row."""
-    most = Fraction(1)
+def _exact_power(
+    part: Part,
+    rounds_of: Array,
+    number: int,
+    one: Round,
+    w: list[Fraction],
+    powers: list[Fraction],
+) -> int:
+    """The power over the rationals, row by row, on rows of the part."""
+    part, most = _split_off(part, rounds_of, number), Fraction(1)
     for x, label in zip(dense(part.X).astype(np.float64).tolist(), part.y.tolist(), strict=True):
         row = [Fraction(v) for v in x]
         row = row if len(w) == len(row) else [*row, Fraction(1)]

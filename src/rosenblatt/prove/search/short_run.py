@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.chunks import InMemory
+from rosenblatt.data.chunks import InMemory, Part
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
 from rosenblatt.learn.keep import State
@@ -33,6 +33,8 @@ class ShortRun:
 def short_run(cone: Cone, limits: Limits) -> ShortRun:
     """Pass after pass until one is clean, or there were enough."""
     rows, clean, left = cone.rows, False, _passes(cone)
+    if rows.apart:
+        return _mixed_run(cone, limits)
     first = next(iter(rows.parts()))
     state = State.at(np.zeros(rows.n_features), np.zeros(1), first.X.dtype)
     try:
@@ -49,6 +51,40 @@ def short_run(cone: Cone, limits: Limits) -> ShortRun:
     except OverflowedError:  # the programs work on scaled columns
         return ShortRun(False, np.zeros(cone.n_columns))
     return ShortRun(clean, (np.append(w, b) if cone.intercept else w).astype(np.float64))
+
+
+def _mixed_run(cone: Cone, limits: Limits) -> ShortRun:
+    """Every part runs from common weights, and these are averaged [McDonald, Hall, Mann 2010].
+
+    A round in which no part moves them is clean.
+    """
+    w = np.zeros(cone.rows.n_features + 1)
+    for _ in range(CHUNK_PASSES):
+        limits.check_time()
+        found = list(cone.rows.each(_run_apart, w, cone.intercept, cone.rows.classes))
+        if any(one is None for one in found):  # overflowed
+            return ShortRun(False, np.zeros(cone.n_columns))
+        moved, last, average = zip(*found, strict=True)
+        if not any(moved):
+            return ShortRun(True, w[: cone.n_columns])
+        w = np.mean(last, axis=0)
+    return ShortRun(False, np.mean(average, axis=0)[: cone.n_columns])
+
+
+def _run_apart(
+    part: Part, w: Array, intercept: bool, classes: Array
+) -> tuple[bool, Array, Array] | None:
+    """Whether a part moves the weights, offset last; its last ones, and their average."""
+    d = part.X.shape[1]
+    state = State.at(w[:d], w[d:], np.dtype(np.float64))
+    problem = Problem(part.X.astype(np.float64, copy=False), part.y.astype(np.int8), classes)
+    update, stop = Update(fit_intercept=intercept), Stop(max_iter=PASSES, cycle=False)
+    try:
+        train(problem, update, Schedule(), "average", stop, state)
+        mean, b = state.average()
+    except OverflowedError:
+        return None
+    return state.updates > 0, np.append(state.w, state.b), np.append(mean, b)
 
 
 def _passed(X: Any, y: Any, cone: Cone, state: State, passes: int) -> bool:

@@ -15,7 +15,7 @@ from rosenblatt.data.chunks import Part, Rows
 
 Array = npt.NDArray[Any]
 Streams = tuple[bytes, bytes, bytes, bytes]
-LEAF = 1 << 15  # numbers of a table without gaps that are digested together
+LEAF = 1 << 13  # numbers of a table without gaps that are digested together
 FEWEST = 64  # rows
 
 
@@ -23,13 +23,14 @@ def data_digest(rows: Rows) -> str:
     """SHA-256 of the numbers and labels.
 
     The same for dense and CSR, float32 and float64, any order in memory and any chunks: so many
-    rows, counted from the first, are a leaf, and of every leaf four streams are digested apart,
-    each row by row; then all these digests together. The streams are the labels, how many entries
-    of a row are not zero, these entries as float64, and their columns unless none is missing.
+    rows, counted from the first, are a leaf, and the digests of the leaves are digested together.
+    A leaf is four streams, each row by row, one after the other: the labels, how many entries of a
+    row are not zero, these entries as float64, and their columns unless none is missing. How long
+    they are follows from the number of rows and from the second.
 
     >>> from rosenblatt.data.chunks import as_rows
     >>> data_digest(as_rows([[1.0, 0.0], [2.0, 3.0]], [0, 1]))[:8]
-    '00eebdaa'
+    'e3c0e2ce'
     """
     return together(rows.each(Piece.of), rows.n_rows, rows.n_features)
 
@@ -51,7 +52,7 @@ class Piece:
         size = _leaf_rows(part.X.shape[1])
         begin = min(-part.start % size, len(part))
         end = begin + (len(part) - begin) // size * size
-        leaves = [_digests(_streams(part, a, a + size)) for a in range(begin, end, size)]
+        leaves = [_leaf(_streams(part, a, a + size)) for a in range(begin, end, size)]
         return cls(_streams(part, 0, begin), b"".join(leaves), _streams(part, end, len(part)))
 
 
@@ -63,12 +64,12 @@ def together(pieces: Iterable[Piece], n: int, d: int) -> str:
     for piece in pieces:
         begun = _joined(begun, piece.first)
         if len(begun[0]) == size:  # a byte a label
-            whole.update(_digests(begun))
+            whole.update(_leaf(begun))
             begun = (b"", b"", b"", b"")
         whole.update(piece.leaves)
         begun = _joined(begun, piece.last)
     if begun[0]:
-        whole.update(_digests(begun))
+        whole.update(_leaf(begun))
     return whole.hexdigest()
 
 
@@ -82,8 +83,11 @@ def _joined(a: Streams, b: Streams) -> Streams:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
 
-def _digests(streams: Streams) -> bytes:
-    return b"".join(hashlib.sha256(stream).digest() for stream in streams)
+def _leaf(streams: Streams) -> bytes:
+    found = hashlib.sha256()
+    for stream in streams:
+        found.update(stream)
+    return found.digest()
 
 
 def _streams(part: Part, low: int, high: int) -> Streams:

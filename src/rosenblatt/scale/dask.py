@@ -26,6 +26,7 @@ from rosenblatt.scale.answers import accuracy, answered
 from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.parts import is_collection
 from rosenblatt.scale.progress import Rounded
+from rosenblatt.scale.proofs import ClusterRows, separability
 from rosenblatt.scale.rounds import Plan, Round, Rounds
 from rosenblatt.scale.saved import saved
 from rosenblatt.scale.shards import MOST_SHARDS, Shards
@@ -34,7 +35,7 @@ from rosenblatt.scale.work import identity
 
 Array = npt.NDArray[Any]
 
-__all__ = ["DaskPerceptron", "Round", "Shards"]
+__all__ = ["ClusterRows", "DaskPerceptron", "Round", "Shards", "separability"]
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file

@@ -19,6 +19,7 @@ from rosenblatt.prove.search.limits import Limits
 
 PASSES = 10  # more where programs have many columns
 CHUNK_PASSES = 4  # where every pass is a reading of the chunks
+APART_PASSES = 3  # over a part that runs by itself, before its weights are averaged with others
 FEW_UPDATES = 200_000
 
 
@@ -78,7 +79,7 @@ def _run_apart(
     d = part.X.shape[1]
     state = State.at(w[:d], w[d:], np.dtype(np.float64))
     problem = Problem(part.X.astype(np.float64, copy=False), part.y.astype(np.int8), classes)
-    update, stop = Update(fit_intercept=intercept), Stop(max_iter=PASSES, cycle=False)
+    update, stop = Update(fit_intercept=intercept), Stop(max_iter=APART_PASSES, cycle=False)
     try:
         train(problem, update, Schedule(), "average", stop, state)
         mean, b = state.average()

@@ -30,6 +30,7 @@ def test_it_serves_and_ends_quietly(monkeypatch):
     """A real server on a real socket, which Ctrl-C (here: the event) ends."""
     told, opened, servers, there = [], [], [], threading.Event()
     monkeypatch.setattr(Warming, "begin", lambda self: None)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)  # of this whole process
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or there.set())
     run = uvicorn.Server.run
 

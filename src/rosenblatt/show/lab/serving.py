@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -54,6 +55,7 @@ def serve(
             "pip install 'rosenblatt[lab]'"
         ) from e
     bound = free_socket(port)
+    sys.setswitchinterval(0.001)  # so that answers are sent while others are computed
     address = f"http://127.0.0.1:{bound.getsockname()[1]}/"
     config = uvicorn.Config(
         application(), log_level="critical", access_log=False, server_header=False, ws="none",

@@ -27,7 +27,8 @@ from rosenblatt.cli.given import (
 from rosenblatt.cli.pipes import DASH, is_pipe, model_to, rows_from
 from rosenblatt.errors import ParameterError
 
-RAW, SAVED = "Columns of CSV and Parquet", "Checkpoints"  # headings of the help
+# headings of the help
+RAW, SAVED, MANY = "Columns of CSV and Parquet", "Checkpoints", "More than one machine"
 
 
 @command(
@@ -35,6 +36,7 @@ RAW, SAVED = "Columns of CSV and Parquet", "Checkpoints"  # headings of the help
     "rosenblatt fit clicks.parquet --target clicked --rule arow",
     "zcat train.vw.gz | rosenblatt fit - --format vw --out m --json",
     "rosenblatt fit train.svm --out m --checkpoint saved --every 5m --resume",
+    "rosenblatt fit s3://bucket/clicks --out m --cluster tcp://10.0.0.1:8786",
 )
 def fit(
     file: Annotated[
@@ -114,6 +116,20 @@ def fit(
             rich_help_panel=SAVED,
         ),
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Train on a Dask cluster: the address of its scheduler, tcp://...",
+            metavar="ADDRESS",
+            rich_help_panel=MANY,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Train on so many processes of this machine.", min=1, rich_help_panel=MANY
+        ),
+    ] = None,
     skip: Skip = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -129,6 +145,9 @@ def fit(
     From a pipe (-) rows are read once and never held, apart from the first 64 MB: where they would
     have to be read again (columns that are no numbers, a label that comes late), a longer pipe is
     refused. With --out - the model goes to standard output, and what is said to standard error.
+
+    With --cluster or --workers, FILE may be a folder of any format or a URL; each file is a shard,
+    and weights are mixed after every pass (docs/cluster.md).
     """
     with explained():
         if out is None:
@@ -140,6 +159,23 @@ def fit(
                 f"--checkpoint needs a file that can be read again from some place, and {file} is "
                 "a pipe. Write the rows to a file first."
             )
+    if cluster is not None or workers is not None:
+        with explained(), model_to(out) as place:
+            from rosenblatt.cli.cluster import as_written, fit_on_cluster, told
+
+            if is_pipe(file):
+                raise ParameterError(f"a cluster cannot read {file}. Give a folder or a URL.")
+            mixed = fit_on_cluster(
+                as_written(file), place, cluster, workers, quiet=quiet, column=column,
+                scaling=scaling, max_categories=max_categories, every=every,
+                shuffle_window=shuffle_window, rounds=passes, keep=keep, rule=rule, eta0=eta0,
+                fit_intercept=offset, shuffle_seed=shuffle, columns=columns,
+                checkpoint=checkpoint, resume=resume, target=target, header=header, format=format, bits=bits, missing=missing,
+                where=where, on_error=on_error(skip),
+            )  # fmt: skip
+            facts = {**mixed.facts(), "model": str(out)}
+        show(json.dumps(facts) if as_json else told(facts), err=out == DASH)
+        return
     with explained(), rows_from(file), model_to(out) as place, bar(quiet) as watcher:
         from rosenblatt.from_file import fit_file
         from rosenblatt.show.files import fitted

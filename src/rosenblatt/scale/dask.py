@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -216,8 +217,16 @@ class DaskPerceptron(
         return self
 
     @unchanged_on_error
-    def fit_shards(self, shards: Shards) -> DaskPerceptron:
-        """Train on rows that are on the cluster already: several fits need one reading."""
+    def fit_shards(
+        self, shards: Shards, say: Callable[[str], object] = lambda _: None
+    ) -> DaskPerceptron:
+        """Train on rows that are on the cluster already: several fits need one reading.
+
+        Parameters
+        ----------
+        shards : what :meth:`Shards.of` gave
+        say : is told where a run goes on that was saved
+        """
         options = options_of(self.get_params(deep=False))
         options.check_for(len(shards.classes))
         seed = int(generator(self.random_state).randint(MAX_INT))
@@ -234,7 +243,7 @@ class DaskPerceptron(
 
         with (
             Rounded(bool(self.verbose), options.stop.max_iter) as bar,
-            saved(self.checkpoint, bool(self.resume), asked) as keeper,
+            saved(self.checkpoint, bool(self.resume), asked, say) as keeper,
         ):
             if keeper is not None:
                 keeper.begin(rounds)

@@ -1,0 +1,123 @@
+"""rosenblatt fit on a cluster: one that runs somewhere, or one of processes of this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.cli.ending import say
+from rosenblatt.cli.given import kinds
+from rosenblatt.errors import ClusterError, MissingPackageError, ParameterError
+
+CONNECT = 10  # seconds to find a scheduler
+
+
+def as_written(path: Path) -> str:
+    """A place as it was given: of the slashes of a URL, a path keeps one.
+
+    >>> [as_written(Path(given)) for given in ("s3://bucket/rows", "file:///rows", "a/b")]
+    ['s3://bucket/rows', 'file:///rows', 'a/b']
+    """
+    for given in sys.argv:
+        if "://" in given and Path(given) == path:
+            return given
+    scheme, parted, rest = str(path).partition(":/")
+    if not (parted and len(scheme) > 1 and scheme.isalnum()):  # C:/ is a disk
+        return str(path)
+    return f"{scheme}://{'/' if scheme in ('file', 'local') else ''}{rest}"
+
+
+@contextmanager
+def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
+    """A connection to a scheduler, or to a cluster of processes that ends with the command."""
+    try:
+        import dask
+        import distributed
+    except ImportError as e:
+        raise MissingPackageError(
+            "a cluster needs the package dask: pip install 'rosenblatt[dask]'."
+        ) from e
+    if cluster is not None and workers is not None:
+        raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
+    with ExitStack() as stack:
+        address: Any = cluster
+        if workers is not None:
+            # else a worker that takes long to come back after it died is given up
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"}))
+            local = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0",
+                silence_logs="CRITICAL",
+            )  # fmt: skip
+            address = stack.enter_context(local)
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=CONNECT))
+        except (OSError, ValueError) as e:
+            raise ClusterError(
+                f"no scheduler answers at {cluster} ({e}). Start one with `dask scheduler`, and "
+                "workers with `dask worker`, or use --workers N."
+            ) from e
+        yield client
+
+
+def fit_on_cluster(
+    place: str,
+    out: Path,
+    cluster: str | None,
+    workers: int | None,
+    *,
+    quiet: bool,
+    column: list[str] | None,
+    scaling: str | None,
+    max_categories: int | None,
+    every: str | None,
+    shuffle_window: int | None,
+    **asked: Any,
+) -> Any:
+    """What fit does where --cluster or --workers is given."""
+    from rosenblatt.data.columns.learning import Wishes
+
+    if every is not None:
+        raise ParameterError("--every: on a cluster every round is saved. Leave it out.")
+    if shuffle_window is not None:
+        raise ParameterError("--shuffle-window is for one machine. Leave it out.")
+    given: dict[str, Any] = {
+        "scaling": scaling,
+        "max_categories": max_categories,
+        "kinds": kinds(column) or None,
+    }
+    wishes = Wishes(**{k: v for k, v in given.items() if v is not None})
+    with client_of(cluster, workers) as client:
+        from rosenblatt.scale.from_files import fit_files
+
+        return fit_files(
+            place, out, client=client, wishes=wishes,
+            verbose=int(not quiet and sys.stderr.isatty()),
+            say=(lambda _: None) if quiet else say, **asked,
+        )  # fmt: skip
+
+
+def told(facts: dict[str, Any]) -> str:
+    """A few lines about training on a cluster."""
+    from rosenblatt.learn.trace import StopReason
+
+    mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_round"][:10])
+    more = ", ..." if facts["rounds"] > 10 else ""
+    reason = StopReason(facts["stop_reason"]).sentence.replace("pass", "round")
+    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in facts["classes"][:10]]
+    lines = [
+        ("rows", f"{facts['rows']:,} in {facts['shards']:,} shards on {facts['workers']} workers"),
+        ("features", f"{facts['features']:,}"),
+        ("classes", ", ".join(names) + (", ..." if len(facts["classes"]) > 10 else "")),
+        ("rounds", f"{facts['rounds']} ({reason})"),
+        ("mistakes per round", mistakes + more),
+        ("progressive error", f"{facts['progressive_error']:.2%}"),
+        ("seconds", f"{facts['seconds']:.2f}, of these {facts['reading_seconds']:.2f} reading"),
+        ("model", facts["model"]),
+    ]
+    if facts["skipped_lines"]:
+        lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)

@@ -1,0 +1,345 @@
+"""From files to a model on a cluster: what `rosenblatt fit DIRECTORY --workers N` does.
+
+Every piece is read by one worker, once, with the readers of one machine, and stays in its memory.
+What one file cannot know (how wide the others are, whether an index 0 comes in one of them, what
+labels there are) is settled when all are read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.columns.frozen import Columns
+from rosenblatt.data.columns.learning import Wishes
+from rosenblatt.data.columns.looking import columns_of_file
+from rosenblatt.data.readers import read_chunks
+from rosenblatt.data.reading import NotNumbers, ReadAgain
+from rosenblatt.data.written import check_place
+from rosenblatt.errors import DataError, ParameterError, RosenblattError
+from rosenblatt.from_file import settings_of
+from rosenblatt.learn.rules import Rule, resolve
+from rosenblatt.model_file import LinearModel, save_model
+from rosenblatt.scale.dask import DaskPerceptron
+from rosenblatt.scale.listed import BLOCK_BYTES, Piece, listed
+from rosenblatt.scale.rounds import Round
+from rosenblatt.scale.shards import Shards
+from rosenblatt.scale.waiting import (
+    PATIENCE,
+    client_or_default,
+    failed,
+    raise_first,
+    wait_for,
+)
+
+Array = npt.NDArray[Any]
+
+
+class Pieced(NamedTuple):
+    """What was read of one piece. `base`: what LIBSVM indices seemed to count from, or None."""
+
+    X: Any
+    y: Array
+    weight: Array | None
+    base: int | None
+    names: tuple[str, ...]
+    skipped: int
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterFitted:
+    """A model, where it is, and how training on the cluster went."""
+
+    model: LinearModel
+    out: Path
+    place: str
+    shards: int
+    rows: int
+    history: tuple[Round, ...]
+    stop_reason: str
+    skipped: int
+    workers: int
+    reading_seconds: float
+    seconds: float
+    columns: Columns | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """All of it but the weights, as JSON can hold it."""
+        return {
+            "file": self.place,
+            "model": str(self.out),
+            "rows": self.rows,
+            "features": self.model.n_features,
+            "classes": self.model.classes.tolist(),
+            "skipped_lines": self.skipped,
+            "shards": self.shards,
+            "workers": self.workers,
+            "rounds": len(self.history),
+            "mistakes_per_round": [one.mistakes for one in self.history],
+            "progressive_error": self.history[-1].error,
+            "stop_reason": self.stop_reason,
+            "seconds": self.seconds,
+            "reading_seconds": self.reading_seconds,
+            "seconds_per_round": [one.seconds for one in self.history],
+            "columns": None if self.columns is None else self.columns.facts(),
+        }
+
+
+def fit_files(
+    place: str,
+    out: str | Path,
+    *,
+    client: Any = None,
+    rounds: int = 1,
+    keep: str = "average",
+    rule: str | Rule = "perceptron",
+    eta0: float = 1.0,
+    fit_intercept: bool = True,
+    shuffle_seed: int | None = None,
+    columns: str = "auto",
+    wishes: Wishes | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    verbose: int = 0,
+    say: Callable[[str], object] = lambda _: None,
+    block_bytes: int = BLOCK_BYTES,
+    timeout: float = PATIENCE,
+    **reading: Any,
+) -> ClusterFitted:
+    """Train by parameter mixing on files that the workers can read, and write the model.
+
+    Parameters
+    ----------
+    place : a folder, a file, or a URL that fsspec knows; LIBSVM, VW text, CSV or Parquet
+    out : where the model goes
+    client : the cluster; left out, the one in use
+    rounds : most rounds
+    keep, rule, eta0, fit_intercept : as :class:`rosenblatt.scale.dask.DaskPerceptron` has them
+    shuffle_seed : visit the rows of every shard in an order drawn from it; None: as they stand
+    columns : "plain" (numbers), "raw" (any kind; of a folder that all can read) or "auto"
+    wishes : how raw columns are to be learned
+    checkpoint, resume : a folder where every round is saved, and whether to go on from there
+    verbose : 1 draws a bar
+    say : is told what is worth a line
+    block_bytes : of a large plain text file in one piece
+    timeout : seconds without any worker before work is given up
+    reading : settings of :func:`rosenblatt.read_chunks`
+    """
+    began, client, out = time.perf_counter(), client_or_default(client), Path(out)
+    reading = {k: v for k, v in reading.items() if v is not None}
+    pieces = listed(place, reading.get("format"), block_bytes)
+    for piece in pieces:
+        check_place(out, {"the data file": Path(piece.url)})
+    model = DaskPerceptron(
+        max_iter=rounds, tol=None, keep=keep, rule=resolve(rule), eta0=eta0,
+        fit_intercept=fit_intercept, shuffle=shuffle_seed is not None,
+        random_state=shuffle_seed or 0, checkpoint=checkpoint, resume=resume, verbose=verbose,
+        timeout=timeout,
+    )  # fmt: skip
+    tables, learned = _tables(client, place, pieces, reading, columns, wishes, timeout, say)
+    facts = _on_each(client, tables, _fact, timeout)
+    shards, facts = _shards(client, tables, facts, timeout)
+    read = time.perf_counter()
+    with client.as_current():
+        model.fit_shards(shards, say)
+    names = facts[0]["names"] if learned is None else learned.feature_names
+    linear = LinearModel(
+        model.coef_, model.intercept_, model.classes_, names,
+        {
+            "rounds": rounds, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
+            "fit_intercept": fit_intercept, "method": "mix", "shards": len(shards),
+            "shuffle_seed": shuffle_seed,
+        },
+        facts[0]["settings"],
+        training={
+            "rows": shards.n_rows, "passes": model.n_iter_, "mistakes": model.n_mistakes_,
+            "updates": model.n_updates_, "stop_reasons": [model.stop_reason_],
+        },
+        columns=None if learned is None else learned.to_json(),
+    )  # fmt: skip
+    save_model(linear, out)
+    return ClusterFitted(
+        linear, out, place, len(shards), shards.n_rows, model.history_, model.stop_reason_,
+        sum(fact["skipped"] for fact in facts), len(client.nthreads()), read - began,
+        time.perf_counter() - began, learned,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------- what workers do
+
+
+def _read_piece(piece: Piece, reading: Mapping[str, Any]) -> Pieced | None:
+    """One piece, whole; None if there are no rows in it."""
+    with piece.here() as path:
+        settings = {"threads": 1, **reading}
+        settings["format"] = settings.get("format") or piece.format
+        source = read_chunks(path, **settings)
+        while True:
+            try:
+                chunks = list(source)
+                break
+            except ReadAgain as e:
+                source = source._again(e)
+            except DataError as e:
+                if piece.length is not None and "has no rows" in str(e):
+                    return None  # a stretch within one line
+                raise _at(e, path, piece) from e
+        weights = None
+        if any(chunk.sample_weight is not None for chunk in chunks):
+            weights = np.concatenate(
+                [np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks]
+            )
+        y = np.concatenate([chunk.y for chunk in chunks])
+        held = settings_of(source)
+        zero = held.get("zero_based")
+        base = None if held["format"] != "libsvm" else 0 if zero else 1
+        return Pieced(
+            _whole([chunk.X for chunk in chunks]), y, weights, base, source.feature_names,
+            source.skipped.count, held,
+        )  # fmt: skip
+
+
+def _at(error: DataError, path: Path, piece: Piece) -> DataError:
+    """The error with the place where the rows really are."""
+    made = type(error)(str(error).replace(str(path), str(piece)))
+    made.__cause__ = error.__cause__
+    return made
+
+
+def _whole(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import scipy.sparse as sp
+
+    width = max(part.shape[1] for part in parts)
+    return sp.vstack([_wider(part, width, 0) for part in parts], format="csr")
+
+
+def _wider(X: Any, width: int, shift: int) -> Any:
+    """The same rows with all columns; `shift` of them come before the first."""
+    if isinstance(X, np.ndarray):
+        return X
+    return type(X)((X.data, X.indices + X.indices.dtype.type(shift), X.indptr), (X.shape[0], width))
+
+
+def _fact(table: Pieced | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
+    return {
+        "width": table.X.shape[1], "base": table.base, "names": table.names,
+        "skipped": table.skipped, "settings": table.settings, "text": table.y.dtype.kind in "OUS",
+    }  # fmt: skip
+
+
+def _rows(table: Pieced, width: int, base: int | None) -> Any:
+    return _wider(table.X, width, 0 if base is None or table.base is None else table.base - base)
+
+
+def _labels(table: Pieced) -> Array:
+    return table.y
+
+
+def _weight(table: Pieced) -> Array | None:
+    return table.weight
+
+
+# ---------------------------------------------------------------------------- plumbing
+
+
+def _tables(
+    client: Any,
+    place: str,
+    pieces: list[Piece],
+    reading: dict[str, Any],
+    columns: str,
+    wishes: Wishes | None,
+    timeout: float,
+    say: Callable[[str], object],
+) -> tuple[list[Any], Columns | None]:
+    """All pieces read, plain if that goes, else with columns that one worker looks at before."""
+    if columns not in ("auto", "raw", "plain"):
+        raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
+    wishes = wishes or Wishes()
+    asked = wishes != Wishes() or "missing" in reading
+    if columns != "raw" and not asked:
+        try:
+            return _read_all(client, pieces, reading, timeout), None
+        except NotNumbers as e:
+            if columns == "plain":
+                raise
+            say(f"{str(e).partition('. ')[0]}: looking at the columns first")
+    look = client.submit(
+        columns_of_file, Path(place), scaling=wishes.scaling,
+        max_categories=wishes.max_categories, hash_bits=wishes.hash_bits, kinds=wishes.kinds,
+        **reading, pure=False,
+    )  # fmt: skip
+    wait_for(client, [look], timeout)
+    raise_first([look], "columns")
+    learned: Columns = look.result()
+    for remark in learned.remarks:
+        say(remark)
+    return _read_all(client, pieces, {**reading, "columns": learned}, timeout), learned
+
+
+def _read_all(
+    client: Any, pieces: list[Piece], reading: dict[str, Any], timeout: float
+) -> list[Any]:
+    tables = _read_once(client, pieces, reading, timeout)
+    if len(tables) > 1 and "labels" not in reading and pieces[0].format == "csv":
+        facts = [f for f in _on_each(client, tables, _fact, timeout) if f is not None]
+        if len({fact["text"] for fact in facts}) > 1:  # numbers in one file, text in another
+            return _read_once(client, pieces, {**reading, "labels": "text"}, timeout)
+    return tables
+
+
+def _read_once(
+    client: Any, pieces: list[Piece], reading: dict[str, Any], timeout: float
+) -> list[Any]:
+    tables = [client.submit(_read_piece, piece, reading, pure=False) for piece in pieces]
+    wait_for(client, tables, timeout)
+    for piece, table in zip(pieces, tables, strict=True):
+        if table.status == "error":
+            error = table.exception()
+            if isinstance(error, RosenblattError):
+                raise error  # it names the file
+            raise failed(error, str(piece))
+    raise_first(tables, "piece")
+    return tables
+
+
+def _on_each(client: Any, tables: list[Any], function: Any, timeout: float) -> list[Any]:
+    asked = [client.submit(function, table, pure=False) for table in tables]
+    wait_for(client, asked, timeout)
+    raise_first(asked, "piece")
+    return list(client.gather(asked))
+
+
+def _shards(
+    client: Any, tables: list[Any], facts: list[Any], timeout: float
+) -> tuple[Shards, list[dict[str, Any]]]:
+    there = [k for k, fact in enumerate(facts) if fact is not None]
+    tables, facts = [tables[k] for k in there], [facts[k] for k in there]
+    if not tables:
+        raise DataError("there are no rows in any file. Give at least one.")
+    bases = [fact["base"] for fact in facts if fact["base"] is not None]
+    base = min(bases, default=None)
+    for fact in facts:
+        if fact["names"] != facts[0]["names"]:
+            raise DataError(
+                f"files have different columns: {list(facts[0]['names'][:5])} and "
+                f"{list(fact['names'][:5])}. Give files with the same ones."
+            )
+        if base is not None:
+            fact["settings"]["zero_based"] = base == 0
+    width = max(fact["width"] + (0 if base is None else fact["base"] - base) for fact in facts)
+    X = [client.submit(_rows, table, width, base, pure=False) for table in tables]
+    y = [client.submit(_labels, table, pure=False) for table in tables]
+    weight = [client.submit(_weight, table, pure=False) for table in tables]
+    return Shards.of(X, y, weight, client, timeout=timeout), facts

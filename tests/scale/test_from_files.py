@@ -1,0 +1,151 @@
+"""Files of a folder or a URL become shards; `rosenblatt fit` on a cluster."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+import fsspec
+
+from rosenblatt import load_model
+from rosenblatt.cli import app
+from rosenblatt.errors import ClusterError, DataError
+from rosenblatt.scale.from_files import fit_files
+from rosenblatt.scale.listed import listed
+from tests.scale.local import rounds_of
+
+RNG = np.random.default_rng(5)
+X = RNG.integers(-3, 4, (90, 7)).astype(np.float64)
+X[60:, 0] = 0  # the last file counts from 1, for all one can see
+X[:60, 6] = 0  # and is the only one with the last feature
+Y = np.where(X @ [1, 2, 0, -1, 0, 0, 1] + RNG.normal(size=90) > 0, 1, -1)
+
+
+def libsvm(rows: Any, labels: Any) -> str:
+    return "".join(
+        f"{y} {' '.join(f'{j}:{v:g}' for j, v in enumerate(x) if v)}\n"
+        for x, y in zip(rows, labels, strict=True)
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "rows"
+    (place / "more").mkdir(parents=True)
+    (place / "a.svm").write_text(libsvm(X[:30], Y[:30]))
+    with gzip.open(place / "b.svm.gz", "wt") as file:
+        file.write(libsvm(X[30:60], Y[30:60]))
+    (place / "more" / "c.svm").write_text(libsvm(X[60:], Y[60:]))
+    (place / "_SUCCESS").write_text("")
+    (place / ".d.svm").write_text("nonsense")
+    (place / "README").write_text("nonsense")
+    return place
+
+
+def test_what_one_file_cannot_know_is_settled_by_all(client: Any, folder: Path) -> None:
+    done = fit_files(str(folder), folder / "model", client=client, rounds=4, keep="last")
+    here = rounds_of(X, Y, {30, 60}, shuffle=False, tol=None, max_iter=4)
+    assert np.array_equal(done.model.coef, here.kept()[0])
+    assert (done.rows, done.shards, done.model.n_features) == (90, 3, 7)
+    held = load_model(folder / "model")
+    assert held.reader == {"format": "libsvm", "zero_based": True}
+    assert held.training["passes"] == 4
+
+
+def test_pieces_of_a_large_file_are_all_of_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "large.svm"
+    file.write_text(libsvm(X, Y))
+    pieces = listed(str(file), block_bytes=400)
+    assert len(pieces) > 3
+    lines = []
+    for piece in pieces:
+        with piece.here() as part:
+            lines.append(part.read_text())
+    assert "".join(lines) == file.read_text()
+    assert [p.length for p in listed(str(file))] == [None]
+
+
+def test_a_file_system_that_is_not_this_machine(tmp_path: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/shop/rows/a.csv", b"x,y\n1,no\n2,yes\n")
+    memory.pipe("/shop/rows/b.csv.gz", gzip.compress(b"x,y\n3,no\n"))
+    pieces = listed("memory://shop/rows")
+    assert [(p.url, p.format) for p in pieces] == [
+        ("memory:///shop/rows/a.csv", "csv"), ("memory:///shop/rows/b.csv.gz", "csv"),
+    ]  # fmt: skip
+    with pieces[0].here() as copy:
+        assert copy.read_bytes() == b"x,y\n1,no\n2,yes\n"
+    assert not copy.exists()
+    (tmp_path / "a.csv").write_text("1")
+    (tmp_path / "a.svm").write_text("1 1:1")
+    with pytest.raises(DataError, match="csv and libsvm"):
+        listed(str(tmp_path))
+    with pytest.raises(DataError, match="there is no"):
+        listed(str(tmp_path / "nowhere"))
+
+
+def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
+    place = tmp_path / "rows"
+    place.mkdir()
+    colours = np.where(Y > 0, "red", "blue")
+    for k in range(3):
+        lines = [f"{c},{x[0]:g},{y}" for c, x, y in list(zip(colours, X, Y, strict=True))[k::3]]
+        (place / f"{k}.csv").write_text("\n".join(["colour,size,answer", *lines]) + "\n")
+    heard: list[str] = []
+    done = fit_files(
+        str(place), tmp_path / "m", client=client, rounds=9, target="answer", say=heard.append
+    )
+    assert done.stop_reason == "separated"
+    assert "looking at the columns" in heard[0]
+    assert done.model.feature_names == ("colour=blue", "colour=red", "size")
+    told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
+    assert json.loads(told.stdout)["error"] == 0.0
+    with pytest.raises(DataError, match="number"):
+        fit_files(str(place), tmp_path / "m", client=client, target="answer", columns="plain")
+
+
+def test_the_command(client: Any, folder: Path, tmp_path: Path) -> None:
+    address = client.scheduler.address
+    asked = ["fit", str(folder), "--cluster", address, "--shuffle", "3", "--json", "--passes"]
+    whole = CliRunner().invoke(app, [*asked, "6", "--out", str(tmp_path / "whole")])
+    assert whole.exit_code == 0, whole.output
+    assert json.loads(whole.stdout)["rounds"] == 6
+    saving = ["--checkpoint", str(tmp_path / "saved"), "--resume", "--out", str(tmp_path / "m")]
+    for passes in ("2", "6"):
+        done = CliRunner().invoke(app, [*asked, passes, *saving])
+        assert done.exit_code == 0, done.output
+    assert "going on from" in done.stderr
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    shown = CliRunner().invoke(
+        app, ["fit", str(folder), "--cluster", address, "--out", str(tmp_path / "m")]
+    )
+    assert "90 in 3 shards" in shown.stdout
+    for more, words in (
+        (["--every", "5m"], "every round is saved"),
+        (["--workers", "1"], "Give one"),
+        (["--shuffle-window", "2"], "one machine"),
+    ):
+        bad = CliRunner().invoke(app, [*asked, "1", "--out", str(tmp_path / "m"), *more])
+        assert bad.exit_code == 2
+        assert words in bad.stderr
+
+
+def test_errors_name_the_file(client: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.svm").write_text("1 1:2\n-1 2:1\n")
+    (tmp_path / "b.svm").write_text("1 1:2\nspam\n")
+    with pytest.raises(DataError, match=r"b\.svm, line 2"):
+        fit_files(str(tmp_path), tmp_path / "m", client=client)
+    (tmp_path / "b.svm").write_text("1 1:2\n")
+    (tmp_path / "b.svm").chmod(0)
+    try:
+        (tmp_path / "b.svm").read_text()
+    except OSError:
+        with pytest.raises(ClusterError, match=r"b\.svm: PermissionError"):
+            fit_files(str(tmp_path), tmp_path / "m", client=client)

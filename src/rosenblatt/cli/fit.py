@@ -170,7 +170,8 @@ def fit(
                 scaling=scaling, max_categories=max_categories, every=every,
                 shuffle_window=shuffle_window, rounds=passes, keep=keep, rule=rule, eta0=eta0,
                 fit_intercept=offset, shuffle_seed=shuffle, columns=columns,
-                checkpoint=checkpoint, resume=resume, target=target, header=header, format=format, bits=bits, missing=missing,
+                checkpoint=checkpoint, resume=resume, target=target, header=header,
+                format=format, bits=bits, missing=missing,
                 where=where, on_error=on_error(skip),
             )  # fmt: skip
             facts = {**mixed.facts(), "model": str(out)}

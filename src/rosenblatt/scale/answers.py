@@ -12,7 +12,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.learn.linear import LinearModel
 from rosenblatt.scale.frames import as_numbers
 from rosenblatt.scale.parts import is_collection, parts_of
-from rosenblatt.scale.waiting import PATIENCE, client_or_default, raise_first, wait_for
+from rosenblatt.scale.waiting import client_or_default, gathered
 
 Array = npt.NDArray[Any]
 
@@ -83,9 +83,7 @@ def accuracy(
     asked = [right(model, columns, *part) for part in parts_of(X, y, weight)]
     with client.as_current():
         futures = client.compute(asked)
-    wait_for(client, futures, PATIENCE)
-    raise_first(futures, "partition")
-    good, total = np.sum(client.gather(futures), axis=0)
+    good, total = np.sum(gathered(client, futures, "partition"), axis=0)
     if not total > 0:
         raise DataError("there are no rows to score. Give at least one.")
     return float(good / total)

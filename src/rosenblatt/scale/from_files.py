@@ -34,6 +34,7 @@ from rosenblatt.scale.waiting import (
     PATIENCE,
     client_or_default,
     failed,
+    gathered,
     raise_first,
     wait_for,
 )
@@ -280,9 +281,7 @@ def _tables(
         max_categories=wishes.max_categories, hash_bits=wishes.hash_bits, kinds=wishes.kinds,
         **reading, pure=False,
     )  # fmt: skip
-    wait_for(client, [look], timeout)
-    raise_first([look], "columns")
-    learned: Columns = look.result()
+    learned: Columns = gathered(client, [look], "columns", timeout)[0]
     for remark in learned.remarks:
         say(remark)
     return _read_all(client, pieces, {**reading, "columns": learned}, timeout), learned
@@ -316,9 +315,7 @@ def _read_once(
 
 def _on_each(client: Any, tables: list[Any], function: Any, timeout: float) -> list[Any]:
     asked = [client.submit(function, table, pure=False) for table in tables]
-    wait_for(client, asked, timeout)
-    raise_first(asked, "piece")
-    return list(client.gather(asked))
+    return gathered(client, asked, "piece", timeout)
 
 
 def _shards(

@@ -24,7 +24,14 @@ from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, LabelError, ParameterError, RosenblattError
 from rosenblatt.scale.frames import as_numbers, columns_of
 from rosenblatt.scale.parts import Part, parts_of
-from rosenblatt.scale.waiting import PATIENCE, client_or_default, failed, raise_first, wait_for
+from rosenblatt.scale.waiting import (
+    PATIENCE,
+    client_or_default,
+    failed,
+    gathered,
+    raise_first,
+    wait_for,
+)
 
 Array = npt.NDArray[Any]
 MOST_SHARDS = 256  # a task costs a scheduler about a millisecond a round
@@ -189,10 +196,7 @@ class Shards:
 
         It runs where the shard is, and must depend on its arguments alone and change none of them.
         """
-        leaves = self._leaves(function, args)
-        wait_for(self.client, leaves, self.timeout)
-        raise_first(leaves, "shard")
-        return self._gathered(leaves)
+        return gathered(self.client, self._leaves(function, args), "shard", self.timeout)
 
     def reduce(
         self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any
@@ -215,11 +219,10 @@ class Shards:
                 if len(level) == 1:
                     break
         wait_for(self.client, level, self.timeout)
-        if level[0].status != "finished":
+        if level[0].status == "error":  # of which shard?
             wait_for(self.client, leaves, self.timeout)
             raise_first(leaves, "shard")
-            raise_first(level, "sum")
-        return self._gathered(level)[0]
+        return gathered(self.client, level, "sum", self.timeout)[0]
 
     def _leaves(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
         token, client = uuid.uuid4().hex, self.client
@@ -233,14 +236,6 @@ class Shards:
                 client.submit(_apply, function, shard, shared, key=f"rosenblatt-{token}-{k}")
                 for k, shard in enumerate(self.futures)
             ]
-
-    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
-        from distributed.client import FutureCancelledError
-
-        try:
-            return list(self.client.gather(list(futures)))
-        except FutureCancelledError as e:
-            raise failed(e, "the results") from e
 
 
 # ------------------------------------------------------------------ what workers do
@@ -375,9 +370,7 @@ def _on_all(
             client.submit(function, future, key=f"rosenblatt-look-{token}-{k}")
             for k, future in enumerate(futures)
         ]
-    wait_for(client, asked, timeout)
-    raise_first(asked, "shard")
-    return list(client.gather(asked))
+    return gathered(client, asked, "shard", timeout)
 
 
 def _classes(facts: Sequence[Facts], named: Any) -> Array:

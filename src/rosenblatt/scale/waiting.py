@@ -11,6 +11,8 @@ from typing import Any
 from rosenblatt.errors import ClusterError, RosenblattError
 
 LOOK = 1.0  # seconds between two looks at the cluster while nothing comes
+LARGEST_WAIT = 30.0  # seconds for a result to come before we look whether workers are there
+ENDED = ("finished", "error", "cancelled")
 PATIENCE = 60.0  # seconds without any worker before we give up
 
 HOW_TO_START = (
@@ -33,39 +35,78 @@ def client_or_default(client: Any = None) -> Any:
 
 
 def wait_for(client: Any, futures: Sequence[Any], patience: float = PATIENCE) -> None:
-    """Until all are done or have failed. Workers that die are Dask's to replace."""
+    """Until all are done or have failed. What a worker that dies takes along is made again."""
     import distributed
 
-    since: float | None = None  # when we last began to see no worker
+    watch = _Watch(client, patience)
     while True:
         try:
             with client.as_current():
                 distributed.wait(list(futures), timeout=LOOK)
-            return
+            if all(future.status in ENDED for future in futures):
+                return
         except TimeoutError:
             pass
         except CancelledError as e:
             raise lost(client) from e
-        if _workers(client):
-            since = None
-            continue
-        since = time.monotonic() if since is None else since
-        if time.monotonic() - since > patience:
+        watch.look()
+
+
+def gathered(
+    client: Any, futures: Sequence[Any], what: str, patience: float = PATIENCE
+) -> list[Any]:
+    """The results of all, in their order; the first error with the number of its part."""
+    watch, seconds = _Watch(client, patience), LARGEST_WAIT
+    while True:
+        wait_for(client, futures, patience)
+        raise_first(futures, what)
+
+        async def collect() -> Any:
+            return await client.gather(list(futures), asynchronous=True)
+
+        try:
+            return list(client.sync(collect, callback_timeout=seconds))
+        except TimeoutError:  # on its way, or its worker died and it is made again
+            seconds *= 2
+        except CancelledError as e:
+            if any(future.status == "cancelled" for future in futures):
+                raise lost(client) from e
+        except Exception as e:
+            raise_first(futures, what)
+            raise failed(e, what) from e
+        watch.look()
+
+
+class _Watch:
+    """Looks whether there are workers, and gives up if there are none for too long."""
+
+    def __init__(self, client: Any, patience: float) -> None:
+        self.client, self.patience = client, patience
+        self.since: float | None = None  # when we last began to see none
+
+    def look(self) -> None:
+        if _workers(self.client):
+            self.since = None
+            return
+        self.since = time.monotonic() if self.since is None else self.since
+        if time.monotonic() - self.since > self.patience:
             raise ClusterError(
-                f"the cluster at {address(client)} has had no worker for {patience:g} s. Start "
-                "workers, then fit again; with checkpoint and resume=True it goes on from the last "
-                "round."
+                f"the cluster at {address(self.client)} has had no worker for {self.patience:g} s. "
+                "Start workers, then fit again; with checkpoint and resume=True it goes on from "
+                "the last round."
             )
 
 
 def raise_first(futures: Sequence[Any], what: str) -> None:
-    """The first error among futures that are done, with the number of its part."""
+    """The first error among futures, with the number of its part.
+
+    One that is "lost" went with its worker after it was done, and is being made again.
+    """
     for k, future in enumerate(futures):
-        if future.status == "finished":
-            continue
         if future.status == "error":
             raise failed(future.exception(), f"{what} {k} of {len(futures)}")
-        raise lost(future.client)
+        if future.status == "cancelled":
+            raise lost(future.client)
 
 
 def failed(error: BaseException, where: str) -> RosenblattError:

@@ -1,0 +1,254 @@
+"""Cluster: DaskPerceptron on one worker and on two, beside Dask-ML, and what travels.
+
+    python benchmarks/run.py cluster [--quick]
+
+Every worker is a process with one thread; both clusters are on one machine. Rows are made on the
+workers and stay there. Seconds are those of the rounds, the best of several, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+import numpy as np
+from datasets import REAL, Split, make
+from report import number, table
+
+from rosenblatt import Perceptron
+from rosenblatt.scale.dask import DaskPerceptron, Shards
+
+SHARDS = 8
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as local,
+        Client(local, set_as_default=False) as client,
+    ):  # fmt: skip
+        yield client
+
+
+def block(k: int, n: int, d: int, flipped: float) -> tuple[Any, Any]:
+    """n rows of a noisy hyperplane, float32; the same for the same k."""
+    X = np.random.default_rng(k + 1).standard_normal((n, d), dtype=np.float32)
+    w = np.random.default_rng(0).standard_normal(d).astype(np.float32)
+    turned = np.random.default_rng(10_000 + k).random(n) < flipped
+    return X, ((w @ X.T > 0) != turned).astype(np.int64)
+
+
+def source(n: int, d: int, flipped: float, blocks: int = SHARDS) -> tuple[list[Any], list[Any]]:
+    made = [dask.delayed(block, nout=2)(k, n // blocks, d, flipped) for k in range(blocks)]
+    return [X for X, _ in made], [y for _, y in made]
+
+
+def timed(model: Any, shards: Shards) -> float:
+    """Seconds of all rounds."""
+    return sum(one.seconds for one in model.fit_shards(shards).history_)
+
+
+# --------------------------------------------------------------------- one worker and two
+
+
+def speed(one: Any, two: Any, quick: bool) -> str:
+    cases = [
+        ("perceptron, shuffled", 1_600_000, 100, {"shuffle": True}, 40),
+        ("average, in order", 1_600_000, 100, {"keep": "average", "shuffle": False}, 40),
+    ]  # fmt: skip
+    body = []
+    for name, n, d, asked, rounds in cases:
+        n, rounds = (n // 50, 2) if quick else (n, rounds)
+        parts = source(n, d, 0.1)
+        held = {client: Shards.of(*parts, client=client) for client in (one, two)}
+        model = DaskPerceptron(max_iter=rounds, tol=None, **asked)
+        for shards in held.values():
+            DaskPerceptron(max_iter=1, tol=None, **asked).fit_shards(shards)  # compiled
+        best = dict.fromkeys(held, np.inf)
+        weights = {}
+        for _ in range(1 if quick else 2):
+            for client, shards in held.items():
+                best[client] = min(best[client], timed(model, shards))
+                weights[client] = model.coef_
+        same = np.array_equal(weights[one], weights[two])
+        body.append(
+            [name, f"{n:,} x {d}", rounds, number(best[one]), number(best[two]),
+             f"{best[one] / best[two]:.2f}", "yes" if same else "no"]
+        )  # fmt: skip
+        print(body[-1], file=sys.stderr, flush=True)
+    header = [
+        "method='mix'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
+        "same bits",
+    ]  # fmt: skip
+    return table(header, body)
+
+
+# ------------------------------------------------------------------------- what travels
+
+
+def travelled(client: Any) -> int:
+    """Bytes that workers have sent so far, by their own counters."""
+    sent = client.run(lambda dask_worker: int(dask_worker.transfer_outgoing_bytes_total))
+    return sum(sent.values())
+
+
+def communication(two: Any, quick: bool) -> str:
+    body = []
+    sizes = [(20_000, 20_000), (40_000, 20_000), (20_000, 80_000)]
+    if not quick:
+        sizes += [(80_000, 20_000), (20_000, 160_000)]
+    for n, d in sorted(sizes):
+        n, d = (n // 20, d) if quick else (n, d)
+        shards = Shards.of(*wide(n, d), client=two)
+        model = DaskPerceptron(max_iter=1, tol=None, shuffle=False).fit_shards(shards)
+        rounds, before = 10, travelled(two)
+        model = DaskPerceptron(max_iter=rounds, tol=None, shuffle=False).fit_shards(shards)
+        sent = (travelled(two) - before) / model.n_iter_
+        body.append(
+            [f"{n:,}", f"{d:,}", number(shards.nbytes / 1e6), number(sent / 1e6),
+             f"{sent / (8 * d):.1f}"]
+        )  # fmt: skip
+        print(body[-1], file=sys.stderr, flush=True)
+    header = [
+        "rows (8 shards, 2 workers)", "features d", "rows, MB", "sent in a round, MB",
+        "of 8 d bytes",
+    ]  # fmt: skip
+    return table(header, body)
+
+
+def wide(n: int, d: int) -> tuple[list[Any], list[Any]]:
+    """Rows of 20 entries among d, labels that overlap."""
+
+    def rows(k: int) -> Any:
+        import scipy.sparse as sp
+
+        rng, m = np.random.default_rng(k), n // SHARDS
+        columns = rng.integers(0, d // 20, (m, 20)) + np.arange(20) * (d // 20)
+        starts = np.arange(0, 20 * m + 1, 20, dtype=np.int32)
+        values = rng.standard_normal(20 * m)
+        return sp.csr_matrix((values, columns.ravel().astype(np.int32), starts), (m, d))
+
+    def labels(X: Any, k: int) -> Any:
+        return np.random.default_rng(99 + k).integers(0, 2, X.shape[0])
+
+    Xs = [dask.delayed(rows)(k) for k in range(SHARDS)]
+    return Xs, [dask.delayed(labels)(X, k) for k, X in enumerate(Xs)]
+
+
+# -------------------------------------------------------------------------- beside Dask-ML
+
+
+def beside_dask_ml(two: Any, quick: bool) -> str:
+    """Both read the same persisted blocks; Incremental passes them to partial_fit one by one."""
+    import dask.array as da
+    from dask_ml.wrappers import Incremental
+    from sklearn.linear_model import Perceptron as Theirs
+
+    n, d = (40_000, 50) if quick else (1_600_000, 100)
+    Xs, ys = source(n, d, 0.1)
+    X_test, y_test = block(777, 100_000, d, 0.0)
+    body = []
+    with two.as_current():
+        X = da.concatenate([da.from_delayed(x, (n // SHARDS, d), np.float32) for x in Xs])
+        y = da.concatenate([da.from_delayed(v, (n // SHARDS,), np.int64) for v in ys])
+        X, y = dask.persist(X, y)
+        theirs = Incremental(Theirs(), shuffle_blocks=False)
+        seconds = 0.0
+        for passes in range(1, 4):
+            began = time.perf_counter()
+            theirs.partial_fit(X, y, classes=[0, 1])
+            seconds += time.perf_counter() - began
+            accuracy = theirs.estimator_.score(X_test, y_test)
+            name = "Incremental(sklearn Perceptron)"
+            body.append([name, passes, number(seconds), f"{accuracy:.4f}"])
+        for keep, passes in (("last", 1), ("last", 3), ("average", 1), ("average", 3)):
+            asked = {"max_iter": passes, "tol": None, "keep": keep}
+            DaskPerceptron(**{**asked, "max_iter": 1}).fit(X, y)  # compiled
+            began = time.perf_counter()
+            model = DaskPerceptron(**asked).fit(X, y)  # with the checks of all rows
+            whole = time.perf_counter() - began
+            accuracy = np.mean(model.predict(X_test) == y_test)
+            body.append([f"DaskPerceptron, {keep}", passes, number(whole), f"{accuracy:.4f}"])
+    header = [
+        f"two workers, {n:,} x {d}, 10 % of labels turned", "passes", "seconds",
+        "accuracy on clean labels",
+    ]  # fmt: skip
+    return table(header, body)
+
+
+# ------------------------------------------------------------------------------- accuracy
+
+
+def accuracies(two: Any, quick: bool) -> str:
+    body = []
+    for name in REAL:
+        if quick and name not in ("spambase", "a9a"):
+            continue
+        try:
+            split = make(name)
+        except LookupError as e:
+            print(e, file=sys.stderr)
+            continue
+        body.append([name, *compared(two, split)])
+        print(body[-1], file=sys.stderr, flush=True)
+    header = [
+        "accuracy on test rows, average, 10 passes", "one machine", "mixed, uniform",
+        "mixed, mistakes", "points",
+    ]  # fmt: skip
+    return table(header, body)
+
+
+def compared(client: Any, split: Split) -> list[str]:
+    asked: dict[str, Any] = {"keep": "average", "max_iter": 10, "tol": None}
+    one = Perceptron(**asked).fit(split.X, split.y).score(split.X_test, split.y_test)
+    cuts = [len(split.y) * k // SHARDS for k in range(SHARDS + 1)]
+    pairs = list(itertools.pairwise(cuts))
+    with client.as_current(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the blocks are large to send: that is meant here
+        Xs = [client.submit(same, split.X[a:b], pure=False) for a, b in pairs]
+        ys = [client.submit(same, split.y[a:b], pure=False) for a, b in pairs]
+        shards = Shards.of(Xs, ys, client=client)
+    found = []
+    for mixing in ("uniform", "mistakes"):
+        model = DaskPerceptron(mixing=mixing, **asked).fit_shards(shards)
+        found.append(float(np.mean(model.predict(split.X_test) == split.y_test)))
+    gap = 100 * (found[0] - one)
+    return [f"{one:.4f}", *[f"{score:.4f}" for score in found], f"{gap:+.2f}"]
+
+
+def same(block: Any) -> Any:
+    return block
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="*", default=())
+    args = parser.parse_args()
+    with cluster(1) as one, cluster(2) as two:
+        jobs = {
+            "speed": lambda: speed(one, two, args.quick),
+            "communication": lambda: communication(two, args.quick),
+            "dask-ml": lambda: beside_dask_ml(two, args.quick),
+            "accuracy": lambda: accuracies(two, args.quick),
+        }
+        for name, job in jobs.items():
+            if not args.only or name in args.only:
+                print(job(), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

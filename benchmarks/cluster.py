@@ -56,6 +56,11 @@ def source(n: int, d: int, flipped: float, blocks: int = SHARDS) -> tuple[list[A
     return [X for X, _ in made], [y for _, y in made]
 
 
+def cpu_seconds(client: Any) -> list[float]:
+    """What every worker has had of a core so far."""
+    return list(client.run(time.process_time).values())
+
+
 def timed(model: Any, shards: Shards) -> float:
     """Seconds of all rounds."""
     return sum(one.seconds for one in model.fit_shards(shards).history_)
@@ -77,21 +82,27 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         model = DaskPerceptron(max_iter=rounds, tol=None, **asked)
         for shards in held.values():
             DaskPerceptron(max_iter=1, tol=None, **asked).fit_shards(shards)  # compiled
-        best = dict.fromkeys(held, np.inf)
-        weights = {}
+        best, busy, weights = dict.fromkeys(held, np.inf), {}, {}
         for _ in range(1 if quick else 2):
             for client, shards in held.items():
-                best[client] = min(best[client], timed(model, shards))
+                before = cpu_seconds(client)
+                seconds = timed(model, shards)
+                if seconds < best[client]:
+                    best[client] = seconds
+                    used = [
+                        now - then for now, then in zip(cpu_seconds(client), before, strict=True)
+                    ]
+                    busy[client] = " and ".join(f"{u:.1f}" for u in used)
                 weights[client] = model.coef_
         same = np.array_equal(weights[one], weights[two])
         body.append(
             [name, f"{n:,} x {d}", rounds, number(best[one]), number(best[two]),
-             f"{best[one] / best[two]:.2f}", "yes" if same else "no"]
+             f"{best[one] / best[two]:.2f}", busy[one], busy[two], "yes" if same else "no"]
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
         "method='mix'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
-        "same bits",
+        "its core-seconds", "theirs", "same bits",
     ]  # fmt: skip
     return table(header, body)
 

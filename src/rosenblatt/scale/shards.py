@@ -24,6 +24,7 @@ from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, LabelError, ParameterError, RosenblattError
 from rosenblatt.scale.frames import as_numbers, columns_of
 from rosenblatt.scale.parts import Part, parts_of
+from rosenblatt.scale.placing import places_for
 from rosenblatt.scale.waiting import (
     PATIENCE,
     client_or_default,
@@ -153,13 +154,15 @@ class Shards:
         sizes = tuple(fact.rows for fact in facts)
         firsts = itertools.accumulate(sizes[:-1], initial=0)
         token = uuid.uuid4().hex
+        places = places_for(client, rows, [fact.nbytes for fact in facts])
         with client.as_current():
             futures = tuple(
                 client.submit(
                     _shard, one, known, dtype, weighed, k, first,
-                    key=f"rosenblatt-shard-{token}-{k}",
+                    key=f"rosenblatt-shard-{token}-{k}", workers=place,
+                    allow_other_workers=place is not None,
                 )
-                for k, (one, first) in enumerate(zip(rows, firsts, strict=True))
+                for k, (one, first, place) in enumerate(zip(rows, firsts, places, strict=True))
             )  # fmt: skip
         wait_for(client, futures, timeout)
         raise_first(futures, "shard")

@@ -43,16 +43,20 @@ def cluster(workers: int) -> Iterator[Any]:
         yield client
 
 
-def block(k: int, n: int, d: int, flipped: float) -> tuple[Any, Any]:
-    """n rows of a noisy hyperplane, float32; the same for the same k."""
+def block(k: int, n: int, d: int, flipped: float, classes: int = 2) -> tuple[Any, Any]:
+    """n rows, float32, of the class whose hyperplane is highest, some drawn; the same for k."""
     X = np.random.default_rng(k + 1).standard_normal((n, d), dtype=np.float32)
-    w = np.random.default_rng(0).standard_normal(d).astype(np.float32)
-    turned = np.random.default_rng(10_000 + k).random(n) < flipped
-    return X, ((w @ X.T > 0) != turned).astype(np.int64)
+    W = np.random.default_rng(0).standard_normal((d, classes)).astype(np.float32)
+    rng = np.random.default_rng(10_000 + k)
+    y, other = (X @ W).argmax(axis=1), rng.integers(1, classes, n)
+    return X, np.where(rng.random(n) < flipped, (y + other) % classes, y)
 
 
-def source(n: int, d: int, flipped: float, blocks: int = SHARDS) -> tuple[list[Any], list[Any]]:
-    made = [dask.delayed(block, nout=2)(k, n // blocks, d, flipped) for k in range(blocks)]
+def source(
+    n: int, d: int, flipped: float, classes: int = 2, blocks: int = SHARDS
+) -> tuple[list[Any], list[Any]]:
+    rows = n // blocks
+    made = [dask.delayed(block, nout=2)(k, rows, d, flipped, classes) for k in range(blocks)]
     return [X for X, _ in made], [y for _, y in made]
 
 
@@ -70,14 +74,16 @@ def timed(model: Any, shards: Shards) -> float:
 
 
 def speed(one: Any, two: Any, quick: bool) -> str:
-    cases = [
-        ("perceptron, shuffled", 1_600_000, 100, {"shuffle": True}, 40),
-        ("average, in order", 1_600_000, 100, {"keep": "average", "shuffle": False}, 40),
+    cases: list[tuple[str, int, int, int, dict[str, Any], int]] = [
+        ("two classes, shuffled", 3_200_000, 100, 2, {}, 30),
+        ("ten classes, shuffled", 1_600_000, 100, 10, {}, 5),
+        ("ten classes, direct, average", 1_600_000, 100, 10,
+         {"multiclass": "direct", "keep": "average"}, 15),
     ]  # fmt: skip
     body = []
-    for name, n, d, asked, rounds in cases:
+    for name, n, d, classes, asked, rounds in cases:
         n, rounds = (n // 50, 2) if quick else (n, rounds)
-        parts = source(n, d, 0.1)
+        parts = source(n, d, 0.1, classes)
         held = {client: Shards.of(*parts, client=client) for client in (one, two)}
         model = DaskPerceptron(max_iter=rounds, tol=None, **asked)
         for shards in held.values():

@@ -199,7 +199,8 @@ class Shards:
 
         It runs where the shard is, and must depend on its arguments alone and change none of them.
         """
-        return gathered(self.client, self._leaves(function, args), "shard", self.timeout)
+        graph, leaves = self._graph(function, args)
+        return gathered(self.client, self._asked(graph, leaves), "shard", self.timeout)
 
     def reduce(
         self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any
@@ -209,47 +210,60 @@ class Shards:
         The tree depends on the number of shards alone, so sums are rounded in the same order
         whoever computes them. `combine` takes a list of results, 8 at most, and gives one.
         """
-        leaves = level = self._leaves(function, args)
-        token = uuid.uuid4().hex
-        with self.client.as_current():
-            for depth in itertools.count():
-                level = [
-                    self.client.submit(
-                        combine, level[k : k + FAN_IN], key=f"rosenblatt-sum-{token}-{depth}-{k}"
-                    )
-                    for k in range(0, len(level), FAN_IN)
-                ]
-                if len(level) == 1:
-                    break
-        wait_for(self.client, level, self.timeout)
-        if level[0].status == "error":  # of which shard?
-            wait_for(self.client, leaves, self.timeout)
-            raise_first(leaves, "shard")
-        return gathered(self.client, level, "sum", self.timeout)[0]
+        graph, leaves = self._graph(function, args)
+        level, token = leaves, uuid.uuid4().hex
+        for depth in itertools.count():
+            parts = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
+            level = [f"rosenblatt-sum-{token}-{depth}-{k}" for k in range(len(parts))]
+            graph |= {key: (combine, part) for key, part in zip(level, parts, strict=True)}
+            if len(level) == 1:
+                break
+        root, *others = self._asked(graph, [*level, *leaves])
+        wait_for(self.client, [root], self.timeout)
+        if root.status == "error":  # of which shard?
+            wait_for(self.client, others, self.timeout)
+            raise_first(others, "shard")
+        return gathered(self.client, [root], "sum", self.timeout)[0]
 
-    def _leaves(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
-        token, client = uuid.uuid4().hex, self.client
-        with client.as_current():
-            shared: Any = args
-            if sum(getattr(arg, "nbytes", 0) for arg in args) > SMALL:
-                # once to the cluster, then from worker to worker; as a task, so that it can be
-                # made again if the worker that has it dies
-                shared = client.submit(_same, args, key=f"rosenblatt-args-{token}")
-            return [
-                client.submit(_apply, function, shard, shared, key=f"rosenblatt-{token}-{k}")
-                for k, shard in enumerate(self.futures)
-            ]
+    def _graph(
+        self, function: Callable[..., Any], args: tuple[Any, ...]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """A task for every shard, and their names."""
+        token = uuid.uuid4().hex
+        leaves = [f"rosenblatt-{token}-{k}" for k in range(len(self.futures))]
+        graph: dict[str, Any] = {}
+        shared: Any = Arguments(args)
+        if sum(getattr(arg, "nbytes", 0) for arg in args) > SMALL:
+            # once to the cluster, then from worker to worker; as a task, so that it can be made
+            # again if the worker that has it dies
+            graph[f"rosenblatt-args-{token}"] = (_same, shared)
+            shared = f"rosenblatt-args-{token}"
+        for key, shard in zip(leaves, self.futures, strict=True):
+            graph[key] = (_apply, function, shard, shared)
+        return graph, leaves
+
+    def _asked(self, graph: dict[str, Any], keys: list[str]) -> list[Any]:
+        """Futures of some tasks. In one message: each costs the scheduler milliseconds."""
+        with self.client.as_current():
+            return list(self.client.get(graph, keys, sync=False))
 
 
 # ------------------------------------------------------------------ what workers do
 
 
-def _same(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return args
+@dataclass(frozen=True, eq=False)
+class Arguments:
+    """What comes along with a task; dask does not look into it."""
+
+    given: tuple[Any, ...]
 
 
-def _apply(function: Callable[..., Any], shard: Shard, args: tuple[Any, ...]) -> Any:
-    return function(shard, *args)
+def _same(shared: Arguments) -> Arguments:
+    return shared
+
+
+def _apply(function: Callable[..., Any], shard: Shard, shared: Arguments) -> Any:
+    return function(shard, *shared.given)
 
 
 def _checked(parts: list[tuple[Any, ...]], columns: Columns | None, first: int) -> Rows | None:

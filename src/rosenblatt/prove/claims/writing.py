@@ -21,7 +21,8 @@ from flint import fmpz
 
 from rosenblatt.errors import DataError
 
-FORMAT = "rosenblatt-certificate-2"
+FORMAT = "rosenblatt-certificate-3"
+EARLIER = ("rosenblatt-certificate-1", "rosenblatt-certificate-2")
 LONGEST = 100_000  # digits of a number
 LONGEST_TEXT = 10_000  # characters of a label or a name
 LONGEST_DENOMINATORS = 100_000  # digits of all different denominators together
@@ -88,7 +89,10 @@ def read(text: str | bytes) -> tuple[Content, str]:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
-    if content.pop("format", None) != FORMAT:
+    given = content.pop("format", None)
+    if given in EARLIER:
+        raise ValueError(f"{given} digests the data otherwise than {FORMAT}; decide once more")
+    if given != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
     digest = content.pop("digest", None)
     if not isinstance(digest, str):

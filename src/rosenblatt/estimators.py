@@ -31,7 +31,7 @@ from rosenblatt.learn.heaviest import ModelExplanation, explain_weights
 from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.linear import LinearModel
 from rosenblatt.learn.multiclass import Standing
-from rosenblatt.learn.options import Options
+from rosenblatt.learn.options import Options, apart
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.learn.weights import class_weights
@@ -241,11 +241,10 @@ class Perceptron(
     def set_params(self, **params: Any) -> Perceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
         self._pause()
-        inside = {k: v for k, v in params.items() if k.startswith("rule__")}
-        super().set_params(**{k: v for k, v in params.items() if k not in inside})
+        own, inside = apart(params, "rule")
+        super().set_params(**own)
         if inside:
-            changes = {k.removeprefix("rule__"): v for k, v in inside.items()}
-            self.rule = resolve(self.rule).with_params(**changes)
+            self.rule = resolve(self.rule).with_params(**inside)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -16,6 +16,7 @@ from rosenblatt.learn.kernel_trick.budget import Budget, resolve
 from rosenblatt.learn.kernel_trick.functions import Kernel
 from rosenblatt.learn.kernel_trick.machine import Machine, Passed, Rows, Steps
 from rosenblatt.learn.kernel_trick.options import KernelOptions
+from rosenblatt.learn.options import apart
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.rows_in import TakesRows, unchanged_on_error
 
@@ -133,8 +134,8 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
 
     def set_params(self, **params: Any) -> KernelPerceptron:
         """Set parameters; `budget__size=100` replaces the budget by one of 100 rows."""
-        inside = {k: v for k, v in params.items() if k.startswith("budget__")}
-        super().set_params(**{k: v for k, v in params.items() if k not in inside})
+        own, inside = apart(params, "budget")
+        super().set_params(**own)
         if inside:
             budget = resolve(self.budget)
             if budget is None:
@@ -142,8 +143,7 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
                     f"budget is None and has no parameter {sorted(inside)}. Set budget='random' "
                     "or budget='projectron' first."
                 )
-            changes = {k.removeprefix("budget__"): v for k, v in inside.items()}
-            self.budget = budget.with_params(**changes)
+            self.budget = budget.with_params(**inside)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -311,3 +311,14 @@ def _eta(eta0: Any, mode: str, owner: str) -> Any:
     raise ParameterError(
         f"The 'eta0' parameter of {owner} must be {words} with mode={mode!r}. Got {eta0!r} instead."
     )
+
+
+def apart(params: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parameters of an estimator itself, and those that `name__x` gives to its part `name`.
+
+    >>> apart({"eta0": 2.0, "rule__tau": 1.0}, "rule")
+    ({'eta0': 2.0}, {'tau': 1.0})
+    """
+    prefix = f"{name}__"
+    own = {k: v for k, v in params.items() if not k.startswith(prefix)}
+    return own, {k.removeprefix(prefix): v for k, v in params.items() if k not in own}

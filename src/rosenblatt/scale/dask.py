@@ -17,7 +17,7 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.linear import LinearModel
 from rosenblatt.learn.multiclass import Standing
-from rosenblatt.learn.options import Options
+from rosenblatt.learn.options import Options, apart
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.schedule import MAX_INT, generator
 from rosenblatt.learn.trace import StopReason
@@ -191,11 +191,10 @@ class DaskPerceptron(
 
     def set_params(self, **params: Any) -> DaskPerceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
-        inside = {k: v for k, v in params.items() if k.startswith("rule__")}
-        super().set_params(**{k: v for k, v in params.items() if k not in inside})
+        own, inside = apart(params, "rule")
+        super().set_params(**own)
         if inside:
-            changes = {k.removeprefix("rule__"): v for k, v in inside.items()}
-            self.rule = resolve(self.rule).with_params(**changes)
+            self.rule = resolve(self.rule).with_params(**inside)
         return self
 
     # -------------------------------------------------------------------- training

@@ -146,6 +146,18 @@ SCRIPTS = {
         {r"out of core": (PAGE, "out-of-core")},
         ("numba", "pyarrow", "scikit-learn", "vowpalwabbit", "river"),
     ),
+    "cluster": Script(
+        "cluster.py",
+        (),
+        ("--quick",),
+        {
+            r"method='mix'": (PAGE, "cluster"),
+            r"sent in a round": (PAGE, "cluster-communication"),
+            r"of labels turned": (PAGE, "cluster-dask-ml"),
+            r"average, 10 passes": (PAGE, "cluster-accuracy"),
+        },
+        ("numba", "scikit-learn", "dask", "distributed", "dask-ml"),
+    ),
     "separability": Script(
         "separability.py",
         ("--limit", "15"),
@@ -301,6 +313,7 @@ JOBS: dict[str, Callable[..., None]] = {
     "out_of_core": SCRIPTS["out_of_core"].run,
     "learn_one": SCRIPTS["learn_one"].run,
     "endless": SCRIPTS["endless"].run,
+    "cluster": SCRIPTS["cluster"].run,
     "separability": SCRIPTS["separability"].run,
     "coefficients": SCRIPTS["coefficients"].run,
     "lab": SCRIPTS["lab"].run,

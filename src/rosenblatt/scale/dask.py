@@ -124,11 +124,11 @@ class DaskPerceptron(
     >>> from distributed import Client
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     X = da.from_array(X, chunks=(40, 4))
     ...     clf = DaskPerceptron(shuffle=False).fit(X, y == 0)
     ...     print(clf.predict(X).sum().compute(), clf.stop_reason_, clf.n_mistakes_)
-    50 separated 14
+    50 separated 17
     """
 
     coef_: Any

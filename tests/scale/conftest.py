@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its threads draw random numbers, which disturbs other tests
 def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     dask = pytest.importorskip("dask")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rosenblatt.errors import (  # noqa: E402
     DataError,
     DataTypeError,
     LabelError,
+    MissingPackageError,
 )
 from rosenblatt.scale.shards import Shards  # noqa: E402
 
@@ -171,3 +173,9 @@ def test_without_a_cluster_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(distributed, "default_client", none)
     with pytest.raises(ClusterError, match="Client\\(n_workers=2"):
         Shards.of(ROWS, Y)
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingPackageError, match=r"rosenblatt\[dask\]"):
+        Shards.of(np.eye(2), [0, 1])

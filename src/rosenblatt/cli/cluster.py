@@ -10,7 +10,7 @@ from typing import Any
 
 from rosenblatt.cli.ending import say
 from rosenblatt.cli.given import kinds
-from rosenblatt.errors import ClusterError, MissingPackageError, ParameterError
+from rosenblatt.errors import ClusterError, ParameterError
 
 CONNECT = 10  # seconds to find a scheduler
 
@@ -33,13 +33,11 @@ def as_written(path: Path) -> str:
 @contextmanager
 def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
     """A connection to a scheduler, or to a cluster of processes that ends with the command."""
-    try:
-        import dask
-        import distributed
-    except ImportError as e:
-        raise MissingPackageError(
-            "a cluster needs the package dask: pip install 'rosenblatt[dask]'."
-        ) from e
+    from rosenblatt.scale.waiting import engine
+
+    distributed = engine()
+    import dask
+
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     with ExitStack() as stack:

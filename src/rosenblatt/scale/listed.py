@@ -17,6 +17,7 @@ from typing import Any
 
 from rosenblatt.data.formats import COMPRESSED, NAMES
 from rosenblatt.errors import DataError, MissingPackageError
+from rosenblatt.scale.waiting import engine
 
 BLOCK_BYTES = 1 << 27  # of a plain text file in one piece
 LINES = ("libsvm", "vw")  # formats where every line stands for itself
@@ -89,12 +90,9 @@ def listed(place: str, format: str | None = None, block_bytes: int = BLOCK_BYTES
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    try:
-        import fsspec
-    except ImportError as e:
-        raise MissingPackageError(
-            "a cluster needs the package dask: pip install 'rosenblatt[dask]'."
-        ) from e
+    engine()
+    import fsspec  # which dask brings
+
     try:
         fs, path = fsspec.core.url_to_fs(url)
     except ImportError as e:

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
-from rosenblatt.errors import ClusterError, RosenblattError
+from rosenblatt.errors import ClusterError, MissingPackageError, RosenblattError
 
 LOOK = 1.0  # seconds between two looks at the cluster while nothing comes
 LARGEST_WAIT = 30.0  # seconds for a result to come before we look whether workers are there
@@ -22,12 +22,22 @@ HOW_TO_START = (
 )
 
 
+def engine() -> Any:
+    """The package `distributed`, or what to install."""
+    try:
+        import distributed
+    except ImportError as e:
+        raise MissingPackageError(
+            "a cluster needs the package dask: pip install 'rosenblatt[dask]'."
+        ) from e
+    return distributed
+
+
 def client_or_default(client: Any = None) -> Any:
     """The cluster that was given, or the one in use; an error that says how to start one."""
-    import distributed
-
     if client is not None:
         return client
+    distributed = engine()
     try:
         return distributed.default_client()
     except ValueError as e:

@@ -46,6 +46,7 @@ $(VENV)/.lab: $(VENV)/.base
 	touch $@
 
 lab: $(VENV)/.lab
+	@echo "starting the lab; Ctrl-C ends it ..."
 	@$(BIN)/rosenblatt lab
 
 test: $(VENV)/.test

@@ -301,16 +301,19 @@ def resolve(rule: str | Rule) -> Rule:
 
     >>> resolve("margin"), resolve("arow(r=0.1, covariance=full)")
     (Margin(tau=1.0), AROW(covariance='full', r=0.1))
+    >>> resolve("AROW(covariance='full', r=0.1)")  # as it is printed
+    AROW(covariance='full', r=0.1)
     """
     if isinstance(rule, Rule):
         return rule
     found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", rule) if isinstance(rule, str) else None
-    if found is None or found[1] not in RULES:
+    named = found[1].lower() if found else ""
+    if found is None or named not in RULES:
         raise ParameterError(
             f"rule must be one of {sorted(RULES)} or a rule object such as Margin(tau=1.0), "
             f"got {rule!r}."
         )
-    return RULES[found[1]]().with_params(**_parsed(found[2] or ""))
+    return RULES[named]().with_params(**_parsed(found[2] or ""))
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -186,6 +186,15 @@ def test_words_of_ties_batches_and_minover():
     assert said(rule="minover") == least
 
 
+def test_minover_ends_where_its_margin_is_proven():
+    points = [[2, 0, 1], [-1, 0, -1]]
+    run = run_of(Situation.read({"points": points, "segments": [{"rule": "minover(gap=0.1)"}]}))
+    assert run.reason == "separated"
+    assert run.sentence == "its margin is proven to be 0.9 of the largest or more"
+    assert run.ends.tolist() == [run.total]
+    assert run.mistakes.sum() == run.trace.n_mistakes
+
+
 def test_a_switch_carries_the_variances_and_drops_what_does_not_fit():
     text = {
         "points": [[1, 2, 1], [-1, 2, -1], [2, -1, 1], [0, -1, -1]],

@@ -168,8 +168,9 @@ def test_too_much(client):
 
 def test_what_is_not_there(client):
     for path in ("/nothing", "/static/../server.py", "/static/%2e%2e/server.py", "/static/",
-                 "/static/..%2fserver.py", "/static/no.js", "/api/tour/nothing",
-                 "/static//etc/passwd.js", "/static/..\\server.py"):  # fmt: skip
+                 "/static/..%2fserver.py", "/static/no.js", f"/static/{5000 * 'a'}.js",
+                 "/api/tour/nothing", "/static//etc/passwd.js",
+                 "/static/..\\server.py"):  # fmt: skip
         answer = client.get(path)
         assert answer.status_code == 404, path
         assert answer.json()["error"]
@@ -287,6 +288,9 @@ def test_what_the_engine_refuses_is_a_message(client):
     answer = client.post("/api/run", json={"situation": refused})
     assert answer.status_code == 400
     assert "rule='minover'" in answer.json()["error"]
+    asleep = {**XOR, "segments": [{"tie": "correct"}]}
+    said = client.post("/api/run", json={"situation": asleep}).json()["error"]
+    assert "Choose another start (random or given)" in said
     one = {**XOR, "points": [[1, 1, 1]]}
     assert "two classes" in client.post("/api/film", json={"situation": one}).json()["error"]
 

@@ -21,6 +21,11 @@ def test_columns_are_told():
     assert told["columns"][2]["values"] == ["setosa", "versicolor"]
 
 
+def test_a_bad_cell_among_numbers_is_told():
+    told = Table.read(b"a,b,c\n1,2,yes\n3,nan,no\n5,6,no\n").told()["columns"]
+    assert [column.get("bad") for column in told] == [None, {"line": 3, "value": "nan"}, None]
+
+
 def test_two_columns_make_points():
     made, note = Table.read(FLOWERS).situation("length", "width", "species", "setosa")
     assert made.X.tolist() == [[1.5, 0.2], [4.5, 1.5], [1.4, 0.1]]

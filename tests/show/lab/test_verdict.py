@@ -77,10 +77,19 @@ def test_the_certificate_can_be_checked_elsewhere():
     found = verdict_of(s.X, s.y, True)
     again = from_json(json.dumps(found["certificate"]))
     assert again.verify(s.X, s.y)
-    assert found["proof"] == (
+    assert found["exact"] == (
         "(1/2, 1/2) lies in both hulls: (1/2 of example 2 + 1/2 of example 3) of class +1, and "
         "(1/2 of example 1 + 1/2 of example 4) of class -1."
     )
+    assert found["proof"] == f"{found['exact']} Checked without rounding."
+
+
+def test_what_is_rounded_in_the_proof_says_so_and_stands_there_in_full():
+    s = preset("ulp-below")
+    found = verdict_of(s.X, s.y, True)
+    assert "≈1.11e-16 of example 5" in found["proof"]
+    shares = [p["weight"] for side in ("positive", "negative") for p in found["common"][side]]
+    assert all(share == "1" or f"{share} of example" in found["exact"] for share in shares)
 
 
 def test_nothing_and_one_class():

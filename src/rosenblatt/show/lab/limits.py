@@ -6,6 +6,7 @@ from typing import Any
 
 POINTS = 1000
 LARGEST = 1e6  # of a coordinate
+SMALLEST = 1e-100  # of one that is not 0: the squares of smaller ones are lost
 LEAST_ETA = 1e-6
 NAME = 60  # characters
 SEGMENTS = 50
@@ -21,6 +22,7 @@ TABLE_ROWS = 50_000
 TABLE_COLUMNS = 200
 TABLE_FIELD = 1000  # characters
 SECONDS = 5.0  # of a proof
+PROOF = 20_000  # characters of one in full
 
 
 def told() -> dict[str, Any]:

@@ -272,10 +272,14 @@ class _Course:
             rows = order[visited(schedule.kind, len(order), schedule.seed, made)]
             self.rows.append(rows.astype(np.int32))
             self.next_row = int(rows[-1] + 1) % self.situation.n_rows if made else self.next_row
-        each = 1 if all_rows else n or made
-        ends = done + np.minimum(np.arange(1, trace.n_passes + 1) * each, made)
-        self.ends.append(ends)
-        self.mistakes.append(trace.mistakes)
+        if n == 0:  # steps, each of which looks at all rows
+            self.ends.append(np.array([self.done]))
+            self.mistakes.append(np.array([trace.n_mistakes]))
+        else:
+            each = 1 if all_rows else n
+            ends = done + np.minimum(np.arange(1, trace.n_passes + 1) * each, made)
+            self.ends.append(ends)
+            self.mistakes.append(trace.mistakes)
         full = trace.stop_reason is StopReason.MAX_UPDATES
         if full and allowed == room:
             self.cut = f"the lab shows the first {limits.UPDATES:,} updates of a run at most"
@@ -288,6 +292,9 @@ class _Course:
             reason, sentence = str(trace.stop_reason), trace.stop_reason.sentence
             if trace.cycle is not None:
                 sentence = str(trace.cycle)
+            rule = stretches[-1].options.update.rule
+            if isinstance(rule, MinOver) and trace.stop_reason is StopReason.SEPARATED:
+                sentence = f"its margin is proven to be {1 - rule.gap:.4g} of the largest or more"
         if self.situation.n_rows == 0:
             reason, sentence = "empty", "there are no points yet"
         empty = np.empty(0, dtype=np.int64)

@@ -43,6 +43,7 @@ from rosenblatt.show.lab.situation import (
 from rosenblatt.show.lab.table import Table
 from rosenblatt.show.lab.verdict import verdict_of
 from rosenblatt.show.lab.warming import Warming
+from rosenblatt.show.lab.words import for_page
 from rosenblatt.show.lab.work import Busy, Memory, Work
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -109,7 +110,7 @@ def explained(answer: Callable[..., Awaitable[Response]]) -> Callable[..., Await
         except Busy as e:
             return JSONResponse({"error": str(e)}, 503, {"Retry-After": "1"})
         except RosenblattError as e:
-            return JSONResponse({"error": str(e)}, 400)
+            return JSONResponse({"error": for_page(str(e))}, 400)
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as e:
@@ -237,7 +238,11 @@ class _Lab:
 def _file(name: str) -> Response:
     """A file of the page; no name leads out of its folder."""
     parts = name.split("/")
-    known = name.rpartition(".")[2] in STATIC and all(p and p.strip(".") for p in parts)
+    known = (
+        len(name) <= 100
+        and name.rpartition(".")[2] in STATIC
+        and all(p and p.strip(".") for p in parts)
+    )
     place = files("rosenblatt.show") / ("film_page" if name in SHARED else "lab/page")
     for part in parts if known and "\\" not in name else ["?"]:
         place = place / part

@@ -155,6 +155,11 @@ def read_points(given: Any) -> tuple[Array, Array]:
         if not isinstance(point, list) or len(point) != 3:
             raise DataError(f"{name} must be [x, y, label], got {shown(point)}.")
         X[k] = [number(v, name, limits.LARGEST) for v in point[:2]]
+        if ((np.abs(X[k]) < limits.SMALLEST) & (X[k] != 0)).any():
+            raise DataError(
+                f"{name} has a coordinate nearer to 0 than {limits.SMALLEST:g}, got "
+                f"{shown(point[:2])}. Its square would be lost: take 0, or multiply all."
+            )
         if isinstance(point[2], bool) or point[2] not in (-1, 1):
             raise DataError(f"{name} must have the label -1 or 1, got {shown(point[2])}.")
         y[k] = int(point[2])
@@ -173,7 +178,8 @@ def _as_they_stand(given: list[Any]) -> tuple[Array, Array] | None:
     if table.ndim != 2 or table.shape[1] != 3:
         return None
     X, y = np.ascontiguousarray(table[:, :2]), table[:, 2]
-    if not (np.abs(X) <= limits.LARGEST).all() or not np.isin(y, (-1, 1)).all():
+    small = (np.abs(X) < limits.SMALLEST) & (X != 0)
+    if small.any() or not (np.abs(X) <= limits.LARGEST).all() or not np.isin(y, (-1, 1)).all():
         return None
     return X + 0.0, y.astype(np.int8)
 

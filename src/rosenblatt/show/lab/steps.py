@@ -224,7 +224,7 @@ class Steps:
         most = int(found.mistakes)
         return {
             "low": made, "high": most, "R": found.radius, "gamma": found.margin,
-            "sentence": f"{plural(made, 'update')} made; Novikoff's theorem allows {most:,} "
+            "sentence": f"{plural(made, 'update')} made; Novikoff's theorem allows {_many(most)} "
             f"(R = {words.number(found.radius)}, gamma = {words.number(found.margin)})",
         }  # fmt: skip
 
@@ -263,3 +263,8 @@ def listed(values: Array) -> list[Any]:
     for k in np.flatnonzero(~np.isfinite(lines).all(axis=1)).tolist():
         found[k] = None
     return found
+
+
+def _many(count: int) -> str:
+    """A count for people."""
+    return f"{count:,}" if count < 10**12 else f"{float(count):.3g}"

@@ -14,6 +14,7 @@ import numpy as np
 from rosenblatt.errors import DataError
 from rosenblatt.learn.trace import plural
 from rosenblatt.show.lab import limits
+from rosenblatt.show.lab.limits import NAME
 from rosenblatt.show.lab.situation import Situation, shown
 
 DELIMITERS = ",;\t|"
@@ -31,9 +32,9 @@ class Table:
     @classmethod
     def read(cls, raw: bytes) -> Table:
         """A header, if the first line is not all numbers, and rows of as many cells."""
-        text = _decoded(raw)
-        if "\0" in text:
+        if b"\0" in raw:
             raise DataError("the file holds a zero byte, so it is not text. Save it as CSV.")
+        text = _decoded(raw)
         first = next((line for line in text.splitlines() if line.strip()), "")
         sign = max(DELIMITERS, key=first.count)
         rows, lines = _cells(text, sign)
@@ -64,11 +65,15 @@ class Table:
         columns = []
         for k, name in enumerate(self.names):
             cells = [row[k] for row in self.rows]
-            kind = "number" if all(_number(cell) is not None for cell in cells) else "text"
+            wrong = [i for i, cell in enumerate(cells) if _number(cell) is None]
             values = list(dict.fromkeys(cells))
-            columns.append(
-                {"name": name, "kind": kind, "distinct": len(values), "values": values[:OFFERED]}
-            )
+            column: dict[str, Any] = {
+                "name": name, "kind": "text" if wrong else "number", "distinct": len(values),
+                "values": values[:OFFERED],
+            }  # fmt: skip
+            if 0 < len(wrong) <= len(cells) / 2:  # of numbers, but for a few
+                column["bad"] = {"line": self.lines[wrong[0]], "value": cells[wrong[0]][:NAME]}
+            columns.append(column)
         return {"columns": columns, "rows": len(self.rows)}
 
     def situation(self, x: str, y: str, label: str, positive: str) -> tuple[Situation, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -18,9 +19,9 @@ import numpy.typing as npt
 from rosenblatt.data.chunks import as_rows
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, Separable
-from rosenblatt.prove.claims.words import number as written
+from rosenblatt.prove.claims.words import short
 from rosenblatt.prove.claims.writing import rational_text
-from rosenblatt.show.lab import proofs, words
+from rosenblatt.show.lab import limits, proofs, words
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +36,8 @@ def verdict_of(X: Array, y: Array, offset: bool) -> dict[str, Any]:
 
 def _answer(X: Array, y: Array, offset: bool) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "verified": True, "separator": None, "common": None, "proof": "", "certificate": None,
+        "verified": True, "separator": None, "common": None, "proof": "", "exact": None,
+        "certificate": None,
     }  # fmt: skip
     if len(y) == 0:
         return {"verdict": "empty", "words": "There are no points yet.", **told}
@@ -55,7 +57,8 @@ def _answer(X: Array, y: Array, offset: bool) -> dict[str, Any]:
         )
         return {"verdict": certificate.verdict, "words": f"Separable by {where}.", **told}
     told["common"] = common = _common(certificate, X, y, offset)
-    told["proof"] = _proof(common)
+    told["proof"] = f"{_proof(common, _rounded)} Checked without rounding."
+    told["exact"] = _proof(common, str)[: limits.PROOF]
     said = f"No, {where} cannot have every point on its own side."
     if certificate.verdict == "quasi-separable":
         told["separator"] = _line(certificate)
@@ -120,21 +123,26 @@ def _common(certificate: Certificate, X: Array, y: Array, offset: bool) -> dict[
     }
 
 
-def _proof(common: dict[str, Any]) -> str:
-    positive, negative = (_sum(common[side]) for side in ("positive", "negative"))
+def _rounded(exact: str) -> str:
+    """A short fraction as it is, a long one in a few digits that say so."""
+    value = Fraction(exact)
+    return short(value) or f"≈{float(value):.4g}"
+
+
+def _proof(common: dict[str, Any], spelled: Callable[[str], str]) -> str:
+    positive, negative = (_sum(common[side], spelled) for side in ("positive", "negative"))
     if common["kind"] == "hulls":
-        where = ", ".join(written(Fraction(v)) for v in common["exact"])
+        where = ", ".join(map(spelled, common["exact"]))
         return f"({where}) lies in both hulls: {positive} of class +1, and {negative} of class -1."
     sides = " minus ".join(side for side in (positive, negative) if side)
     return f"{sides} is exactly 0, so no w has a positive score for all of y x."
 
 
-def _sum(parts: list[dict[str, Any]]) -> str:
+def _sum(parts: list[dict[str, Any]], spelled: Callable[[str], str]) -> str:
     """2/5 of example 3 + 3/5 of example 7."""
     terms = []
     for part in parts:
-        share = Fraction(part["weight"])
-        many = "" if share == 1 else f"{written(share)} of "
+        many = "" if part["weight"] == "1" else f"{spelled(part['weight'])} of "
         terms.append(f"{many}example {part['row'] + 1}")
     text = " + ".join(terms)
     return f"({text})" if len(terms) > 1 else text

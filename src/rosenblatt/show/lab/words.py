@@ -6,6 +6,11 @@ from collections.abc import Sequence
 
 from rosenblatt.learn.trace import plural
 
+AS_ON_THE_PAGE = {
+    "Give a start (init='random' or an array)": "Choose another start (random or given)",
+    "or a rule object such as Margin(tau=1.0)": "such as arow or margin(tau=1)",
+}
+
 
 def number(value: float) -> str:
     """A few digits, and no -0.
@@ -67,3 +72,10 @@ def smallest(row: int, label: int, margin: float, moves: str) -> str:
     'example 3 (+1) has the smallest margin, 0: w moves to (1, 0)'
     """
     return f"example {row + 1} ({label:+d}) has the smallest margin, {number(margin)}: {moves}"
+
+
+def for_page(message: str) -> str:
+    """What the engine refuses, in the names that the page has for it."""
+    for theirs, ours in AS_ON_THE_PAGE.items():
+        message = message.replace(theirs, ours)
+    return message

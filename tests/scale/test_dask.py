@@ -20,7 +20,13 @@ import dask.dataframe as dd
 import pandas as pd
 
 from rosenblatt import Perceptron, load_model, save_model
-from rosenblatt.errors import CheckpointError, DataError, ParameterError
+from rosenblatt.errors import (
+    CheckpointError,
+    DataError,
+    DataTypeError,
+    NotSupportedError,
+    ParameterError,
+)
 from rosenblatt.scale.dask import DaskPerceptron, Shards
 from tests.scale.local import rounds_of
 from tests.strategies import SOAKED
@@ -176,3 +182,56 @@ def test_a_real_set_is_learned_as_on_one_machine(client: Any, shared_data: Path)
     one = Perceptron(**asked).fit(rows, labels).score(rows, labels)
     many = DaskPerceptron(**asked).fit(blocks, labels_of).score(blocks, labels_of)
     assert many > one - 0.002
+
+
+def test_columns_in_another_order_are_refused(client: Any) -> None:
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcdef")), npartitions=3)
+    model = DaskPerceptron(max_iter=2, tol=None).fit(frame, da.from_array(Y, chunks=80))
+    turned = frame[list("fedcba")]
+    for asked in (model.predict, model.decision_function, lambda F: model.score(F, Y)):
+        for other in (turned, turned.compute(), frame.rename(columns={"a": "z"})):
+            with pytest.raises(DataError, match="feature names should match"):
+                asked(other)
+    assert (model.predict(frame).compute() == model.predict(X)).all()
+
+
+def test_a_run_does_not_go_on_with_other_rows(client: Any, tmp_path: Any) -> None:
+    """Whichever number of whichever row differs, or a weight, or where it starts."""
+    ones = sp.csr_matrix((np.ones(240), np.arange(240) % 6, np.arange(241)))
+    moved = sp.csr_matrix((np.ones(240), (np.arange(240) + 1) % 6, np.arange(241)))
+    other = X.copy()
+    other[7, 3] += 1.0
+    twice, labels = _blocks(np.full(240, 2.0)), _blocks(Y)
+    for k, (first, then, weight) in enumerate(
+        [(X, other, None), (X, X, twice), (ones, moved, None)]
+    ):
+        asked: dict[str, Any] = {"max_iter": 2, "tol": None, "checkpoint": tmp_path / str(k)}
+        DaskPerceptron(**asked).fit(_blocks(first), labels)
+        with pytest.raises(CheckpointError):
+            DaskPerceptron(**asked, resume=True).fit(_blocks(then), labels, weight)
+    warm = DaskPerceptron(**asked, resume=True, warm_start=True)
+    warm.coef_, warm.intercept_ = np.ones((1, 6)), np.ones(1)
+    with pytest.raises(CheckpointError):
+        warm.fit(_blocks(ones), labels)
+
+
+def _blocks(rows: Any) -> list[Any]:
+    return [dask.delayed(rows[k : k + 50]) for k in range(0, 240, 50)]
+
+
+def test_small_mistakes_are_explained(client: Any) -> None:
+    nothing = da.from_array(np.zeros(240), chunks=50)
+    with pytest.raises(DataError, match="all are 0"):
+        DaskPerceptron().fit(ROWS, Y, nothing)
+    with pytest.raises(ParameterError, match="timeout"):
+        DaskPerceptron(timeout="x").fit(ROWS, Y)
+    with pytest.raises(DataTypeError, match=r"Shards\.of"):
+        DaskPerceptron().fit_shards(ROWS)
+    for choices in ({"rule": "pa"}, {"rule": "arow"}):
+        with pytest.raises((ParameterError, NotSupportedError)) as told:
+            DaskPerceptron(method="batch", **choices).fit(ROWS, Y)
+        assert "method='mix'" in str(told.value)
+        assert "mode=" not in str(told.value)
+    with pytest.warns(ConvergenceWarning) as warned:
+        DaskPerceptron(max_iter=1).fit(ROWS, Y)
+    assert warned[0].filename == __file__

@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 
 def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) -> Any:
     """Scores, or labels, of X: a lazy collection for a collection, an array for rows at hand."""
+    check_names(model, columns, X)
     if not is_collection(X):
         return _answer(X, model, columns, labels)
     two = len(model.coef) == 1
@@ -43,6 +44,24 @@ def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) 
     return X.map_blocks(_answer, model, columns, labels, dtype=dtype, meta=meta, **shape)
 
 
+def check_names(model: LinearModel, columns: Columns | None, X: Any) -> None:
+    """The columns of a frame must be those of training, in their order; where some are categories,
+    they are taken by name."""
+    if columns is not None or not model.feature_names or not hasattr(X, "columns"):
+        return
+    found = tuple(map(str, X.columns))
+    if found != model.feature_names:
+        raise DataError(
+            "The feature names should match those that were passed during fit, in the same order: "
+            f"got {_few(found)}, and the model was trained on {_few(model.feature_names)}. Give "
+            "X[list(clf.feature_names_in_)]."
+        )
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
+
+
 def _of_frame(model: LinearModel, columns: Columns | None, X: Any, labels: bool, dtype: Any) -> Any:
     import pandas as pd
 
@@ -64,6 +83,7 @@ def _framed(X: Any, model: LinearModel, columns: Columns | None, labels: bool, m
 
 
 def _answer(X: Any, model: LinearModel, columns: Columns | None, labels: bool) -> Array:
+    check_names(model, columns, X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n == 0:
         width = () if labels or len(model.coef) == 1 else (len(model.coef),)
@@ -78,6 +98,7 @@ def accuracy(
     """The share of rows, or of their weights, that get their label; one pass."""
     import dask
 
+    check_names(model, columns, X)
     client = client_or_default(client)
     right = dask.delayed(_right, pure=False)
     asked = [right(model, columns, *part) for part in parts_of(X, y, weight)]

@@ -31,7 +31,11 @@ def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> Opti
             f"The 'mixing' parameter of {owner} must be 'uniform' or 'mistakes'. Got {mixing!r} "
             "instead."
         )
-    options = Options.of({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
+    try:
+        options = Options.of({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
+    except (NotSupportedError, ParameterError) as e:  # in the names that there are here
+        said = str(e).replace("mode='online'", "method='mix'").replace(" and penalty=None", "")
+        raise type(e)(said.replace(f"mode={MODES[method]!r}", f"method={method!r}")) from e
     check(options, mixing)
     return options
 

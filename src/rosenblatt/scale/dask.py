@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, DataTypeError, ParameterError
 from rosenblatt.learn.linear import LinearModel
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options, apart
@@ -32,7 +32,7 @@ from rosenblatt.scale.rounds import Plan, Round, Rounds
 from rosenblatt.scale.saved import saved
 from rosenblatt.scale.shards import MOST_SHARDS, Shards
 from rosenblatt.scale.waiting import PATIENCE
-from rosenblatt.scale.work import identity
+from rosenblatt.scale.work import checksum, identity
 
 Array = npt.NDArray[Any]
 
@@ -211,8 +211,8 @@ class DaskPerceptron(
         sample_weight : weights in the same partitions, optional
         """
         options_of(self.get_params(deep=False))  # before any row is read
-        shards = Shards.of(X, y, sample_weight, most=self._shards(), timeout=float(self.timeout))
-        self.fit_shards(shards)
+        shards = Shards.of(X, y, sample_weight, most=self._shards(), timeout=self._timeout())
+        self._train(shards)
         return self
 
     @unchanged_on_error
@@ -226,6 +226,15 @@ class DaskPerceptron(
         shards : what :meth:`Shards.of` gave
         say : is told where a run goes on that was saved
         """
+        if not isinstance(shards, Shards):
+            raise DataTypeError(
+                f"fit_shards takes what Shards.of(X, y) gave, got {type(shards).__name__}. Use "
+                "fit(X, y) for a collection."
+            )
+        self._train(shards, say)
+        return self
+
+    def _train(self, shards: Shards, say: Callable[[str], object] = lambda _: None) -> None:
         options = options_of(self.get_params(deep=False))
         options.check_for(len(shards.classes))
         seed = int(generator(self.random_state).randint(MAX_INT))
@@ -238,7 +247,7 @@ class DaskPerceptron(
         )  # fmt: skip
 
         def asked() -> dict[str, Any]:
-            return self._asked(shards, seed)
+            return self._asked(shards, seed, standing)
 
         with (
             Rounded(bool(self.verbose), options.stop.max_iter) as bar,
@@ -259,9 +268,8 @@ class DaskPerceptron(
                 "Maximum number of iteration reached before convergence. Consider increasing "
                 "max_iter to improve the fit.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=4,  # of whom called fit or fit_shards
             )
-        return self
 
     def _shards(self) -> int:
         n = self.n_shards
@@ -271,6 +279,15 @@ class DaskPerceptron(
                 f"{n!r} instead."
             )
         return int(n)
+
+    def _timeout(self) -> float:
+        seconds: Any = self.timeout
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+            raise ParameterError(
+                "The 'timeout' parameter of DaskPerceptron must be a number of seconds >= 0. Got "
+                f"{seconds!r} instead."
+            )
+        return float(seconds)
 
     def _split(self, shards: Shards, seed: int) -> tuple[Shards, Shards | None]:
         """The shards to learn from, and those that early stopping holds out."""
@@ -292,7 +309,7 @@ class DaskPerceptron(
             coef, intercept = self.coef_, self.intercept_
         return Standing.begin(_nothing(shards), options, self.random_state, coef, intercept)
 
-    def _asked(self, shards: Shards, seed: int) -> dict[str, Any]:
+    def _asked(self, shards: Shards, seed: int, standing: Standing) -> dict[str, Any]:
         """What a run must have in common with the one it goes on with."""
         params = self.get_params(deep=False)
         named = (
@@ -304,6 +321,7 @@ class DaskPerceptron(
         return {
             **{name: _plain(params[name]) for name in named},
             "rule": repr(resolve(self.rule)), "init": _plain(self.init), "seed": seed,
+            "start": checksum(part for state in standing.states for part in (state.w, state.b)),
             "shards": rows, "features": shards.n_features,
             "classes": list(map(str, shards.classes.tolist())),
         }  # fmt: skip
@@ -347,7 +365,8 @@ class DaskPerceptron(
         return accuracy(self._model(), self.columns_, X, y, sample_weight)
 
     def _model(self) -> LinearModel:
-        return LinearModel(self.coef_, self.intercept_, self.classes_)
+        names = getattr(self, "feature_names_in_", ()) if self.columns_ is None else ()
+        return LinearModel(self.coef_, self.intercept_, self.classes_, tuple(map(str, names)))
 
 
 def _nothing(shards: Shards) -> Problem:

@@ -30,6 +30,7 @@ from rosenblatt.scale.waiting import (
     client_or_default,
     failed,
     gathered,
+    lost,
     raise_first,
     wait_for,
 )
@@ -55,6 +56,7 @@ class Facts(NamedTuple):
     width: int
     float32: bool
     weighed: bool
+    counts: bool  # some weight is not 0
     nbytes: int
     classes: Array
 
@@ -149,6 +151,8 @@ class Shards:
                 f"partitions have rows of {widths[0]} and of {widths[1]} features. Give all the "
                 "same columns."
             )
+        if not any(fact.counts for fact in facts):
+            raise DataError("Sample weights must contain at least one non-zero number; all are 0.")
         dtype = np.dtype(np.float32 if all(f.float32 for f in facts) else np.float64)
         weighed = any(fact.weighed for fact in facts)
         sizes = tuple(fact.rows for fact in facts)
@@ -244,8 +248,13 @@ class Shards:
 
     def _asked(self, graph: dict[str, Any], keys: list[str]) -> list[Any]:
         """Futures of some tasks. In one message: each costs the scheduler milliseconds."""
-        with self.client.as_current():
-            return list(self.client.get(graph, keys, sync=False))
+        try:
+            with self.client.as_current():
+                return list(self.client.get(graph, keys, sync=False))
+        except Exception as e:
+            if self.client.status != "running":
+                raise lost(self.client) from e
+            raise
 
 
 # ------------------------------------------------------------------ what workers do
@@ -331,8 +340,8 @@ def _facts(rows: Rows | None) -> Facts | None:
     parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     nbytes = sum(int(part.nbytes) for part in parts) + int(y.nbytes)
     return Facts(
-        X.shape[0], X.shape[1], X.dtype == np.float32, weight is not None, nbytes,
-        sorted_classes(y),
+        X.shape[0], X.shape[1], X.dtype == np.float32, weight is not None,
+        weight is None or bool(weight.any()), nbytes, sorted_classes(y),
     )  # fmt: skip
 
 

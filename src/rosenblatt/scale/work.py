@@ -6,17 +6,18 @@ when, or how often.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.batch_sum import BatchSum, batch_sum
 from rosenblatt.learn.batch_sum import added as sums_added
-from rosenblatt.learn.began import fingerprint
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import SecondOrder
@@ -140,8 +141,22 @@ def scored(shard: Shard, coef: Array, intercept: Array) -> tuple[float, float]:
 
 
 def identity(shard: Shard) -> tuple[int, int]:
-    """Enough to notice that a run goes on with other rows."""
-    return shard.problem.n_rows, fingerprint(shard.problem)
+    """Enough to notice that a run goes on with other rows: how many, and a checksum of all."""
+    problem = shard.problem
+    X = problem.X
+    parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+    weights = () if problem.sample_weight is None else (problem.sample_weight,)
+    return problem.n_rows, checksum((*parts, problem.y, *weights))
+
+
+def checksum(arrays: Iterable[Array]) -> int:
+    """Of the bytes of arrays, one after another, and of how long each is."""
+    total = 0
+    for array in arrays:
+        total = zlib.crc32(f"{array.dtype}{array.shape}".encode(), total)
+        if array.size:
+            total = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), total)
+    return total
 
 
 def _part(shard: Shard, job: Job, k: int) -> Problem:

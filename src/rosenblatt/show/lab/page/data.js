@@ -1,7 +1,7 @@
 /* Data: presets, and tables from files with a choice of columns. */
 
 import { ask } from "./server.js";
-import { byId, complain, counted, fill, put } from "./page.js";
+import { allWell, byId, complain, counted, fail, fill, put } from "./page.js";
 import { readSituation } from "./situation.js";
 
 export class Data {
@@ -39,7 +39,7 @@ export class Data {
       this.load(situation);
       this.chosen = { name, points: this.store.now.points };
     } catch (error) {
-      complain("preset", error.message);
+      fail("preset", error);
     }
   }
 
@@ -53,10 +53,10 @@ export class Data {
       if (file.size > 2_000_000) throw new Error(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; at most 2 MB can be read. Take fewer rows.`);
       this.text = await file.text();
       const table = await this.table("");
-      complain("upload", null);
+      allWell();
       this.offerColumns(file.name, table);
     } catch (error) {
-      complain("upload", error.message);
+      fail("upload", error);
     }
     byId("upload").value = "";
   }
@@ -65,18 +65,19 @@ export class Data {
 
   offerColumns(name, { columns, rows }) {
     this.columns = columns;
-    const numbers = columns.filter((c) => c.kind === "number").map((c) => c.name);
-    const labels = columns.filter((c) => valuesOf(c).length >= 2).map((c) => c.name);
-    if (numbers.length < 2) { complain("upload", `${name} has ${counted(numbers.length, "column")} of numbers; two are needed, one across and one up.`); return; }
-    put("columns-words", `${name}: ${counted(rows, "row")}, ${counted(columns.length, "column")}`);
+    const numbers = columns.filter((c) => c.kind === "number").map((c) => c.name), bad = badCells(columns);
+    const label = likelyLabel(columns), several = columns.filter((c) => countOf(c) >= 2).map((c) => c.name);
+    if (numbers.length < 2) { complain("upload", `${name} has ${counted(numbers.length, "column")} of numbers; two are needed, one across and one up. ${bad}`.trim()); return; }
+    if (!label) { complain("upload", `${name} has no column for the class: one besides the two of numbers, with two values or a few. ${bad}`.trim()); return; }
+    if (countOf(label) < 2) complain("upload", `Column ${label.name} has only one class, ${valuesOf(label)[0] ?? "the same in every row"}. Choose another column, or go on with one class.`);
+    put("columns-words", `${name}: ${counted(rows, "row")}, ${counted(columns.length, "column")}. ${bad}`.trim());
     fill(byId("column-x"), numbers);
     fill(byId("column-y"), numbers);
-    fill(byId("column-label"), labels.length ? labels : columns.map((c) => c.name));
-    const likely = columns.filter((c) => c.kind !== "number" && labels.includes(c.name)).pop() ?? columns.filter((c) => labels.includes(c.name)).pop();
-    if (likely) byId("column-label").value = likely.name;
-    const features = numbers.filter((n) => n !== byId("column-label").value);
-    byId("column-x").value = features[0] ?? numbers[0];
-    byId("column-y").value = features[1] ?? numbers[1];
+    fill(byId("column-label"), [...new Set([...several, label.name])]);
+    byId("column-label").value = label.name;
+    const features = numbers.filter((n) => n !== label.name);
+    byId("column-x").value = features[0];
+    byId("column-y").value = features[1];
     this.offerPositive();
     byId("columns").hidden = false;
     byId("columns").scrollIntoView({ block: "nearest" });
@@ -84,9 +85,9 @@ export class Data {
 
   offerPositive() {
     const column = this.columns.find((c) => c.name === byId("column-label").value);
-    const values = column ? valuesOf(column) : [];
-    fill(byId("column-positive"), values.map(String));
-    if (values.length === 2) byId("column-positive").value = String(values[1]);
+    const values = column ? valuesOf(column).map(String) : [];
+    fill(byId("column-positive"), values);
+    if (values.length) byId("column-positive").value = likelyPositive(values, column.name);
   }
 
   async use() {
@@ -98,7 +99,7 @@ export class Data {
       byId("columns").hidden = true;
       this.load(readSituation(situation));
     } catch (error) {
-      complain("upload", error.message);
+      fail("upload", error);
     }
   }
 
@@ -113,4 +114,37 @@ export class Data {
 
 function valuesOf({ distinct, values }) {
   return Array.isArray(values) ? values : Array.isArray(distinct) ? distinct : [];
+}
+
+function countOf(column) { return Number.isFinite(column.distinct) ? column.distinct : valuesOf(column).length; }
+
+/* The column that is the class: two values rather than a few, words rather than numbers, a later one
+   rather than an earlier one; two columns of numbers are left for the axes. */
+function likelyLabel(columns) {
+  const numbers = columns.filter((c) => c.kind === "number").length;
+  const free = columns.filter((c) => c.kind !== "number" || numbers > 2);
+  const rank = (c) => {
+    const many = countOf(c), few = many === 2 ? 0 : many > 2 && many <= 20 ? 1 : many > 20 ? 2 : 3;
+    return 2 * few + (c.kind === "number" ? 1 : 0);
+  };
+  return free.reduce((best, c) => (best === null || rank(c) <= rank(best) ? c : best), null);
+}
+
+/* Which value means yes: what the column's name says, as the lab writes it; one that says so itself;
+   the larger of two numbers; else the second. */
+export function likelyPositive(values, name = "") {
+  const said = / \(positive: (.*)\)$/.exec(name);
+  if (said && values.includes(said[1])) return said[1];
+  for (const yes of ["+1", "1", "true", "yes", "positive"]) {
+    const found = values.find((v) => v.trim().toLowerCase() === yes);
+    if (found !== undefined) return found;
+  }
+  if (values.length !== 2) return values[0];
+  const [a, b] = values.map((v) => (v.trim() === "" ? NaN : Number(v)));
+  return a > b ? values[0] : values[1];
+}
+
+/* Where a column of numbers has a cell that is none. */
+function badCells(columns) {
+  return columns.filter((c) => c.bad && typeof c.bad === "object").map(({ name, bad }) => `Column ${name}: line ${bad.line} has '${String(bad.value).slice(0, 40)}', which is not a number.`).join(" ");
 }

@@ -1,7 +1,8 @@
 /* Exports: the picture, the points, the film and the Python lines, as files. */
 
 import { post } from "./server.js";
-import { byId, complain, copy, drawn, save } from "./page.js";
+import { likelyPositive } from "./data.js";
+import { allWell, byId, copy, drawn, fail, save } from "./page.js";
 
 const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "opacity", "paint-order", "font-family", "font-size", "font-weight", "font-style", "visibility", "display"];
 
@@ -25,9 +26,9 @@ export class Exports {
       button.disabled = true;
       try {
         await act();
-        complain("export", null);
+        allWell();
       } catch (error) {
-        complain("export", error.message);
+        fail("export", error);
       }
       button.disabled = false;
     });
@@ -53,7 +54,7 @@ export function svgText(plane) {
     for (const look of LOOKS) to[k].setAttribute(look, style.getPropertyValue(look));
     for (const name of ["class", "tabindex", "role", "aria-label"]) to[k].removeAttribute(name);
   });
-  for (const extra of copied.querySelectorAll("#tip, [r='13'][fill='rgba(0, 0, 0, 0)']")) extra.remove();
+  for (const extra of copied.querySelectorAll("#tip, [data-handle], [r='13'][fill='rgba(0, 0, 0, 0)']")) extra.remove();
   for (const name of ["id", "class", "tabindex", "role", "style", "data-mode"]) copied.removeAttribute(name);
   const paper = getComputedStyle(document.documentElement).getPropertyValue("--card").trim();
   copied.prepend(drawn("rect", { width, height, fill: paper }));
@@ -82,10 +83,13 @@ async function pngOf(plane) {
   }
 }
 
-/* One line for each point, with all digits. */
+/* One line for each point, with all digits. Where the values do not tell which class is the positive
+   one, the name of their column does. */
 export function csvText({ points, names, classes }) {
-  const label = ["class", "label", "target"].find((name) => !names.includes(name));
+  const plain = ["class", "label", "target"].find((name) => !names.includes(name));
   const rows = points.map(([x, y, sign]) => [x, y, classes[sign > 0 ? 1 : 0]]);
+  const values = [...new Set(rows.map((row) => row[2]))], plainly = !values.includes(classes[1]) || likelyPositive(values) === classes[1];
+  const label = plainly ? plain : `${plain} (positive: ${classes[1]})`;
   return [[...names, label], ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
 }
 

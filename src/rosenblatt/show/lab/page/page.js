@@ -1,5 +1,7 @@
 /* Page: short names for what all parts do with the document. */
 
+/* global short */
+
 export const byId = (id) => document.getElementById(id);
 export const put = (id, text) => {
   const place = byId(id);
@@ -33,20 +35,36 @@ export function choose(select, value) {
 
 export const counted = (n, one, many = one + "s") => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
-/* A message about one matter; it goes when that matter is well again, or when it is closed. */
-const messages = new Map();
+/* A number at an axis: a large or a tiny one as 2e6, so that it is not cut off. */
+export function tick(value) {
+  const size = Math.abs(value);
+  if (size === 0 || (size < 1e5 && size >= 1e-3)) return short(value);
+  return Number(value.toPrecision(3)).toExponential().replace("e+", "e").replace(/^-/, "−");
+}
+
+/* A message about one matter, the newest only. It goes when that matter is well again, when something
+   else was done (allWell), or when it is closed. */
+let about = null;
 export function complain(matter, text) {
-  if (text) messages.set(matter, text);
-  else messages.delete(matter);
-  showMessages();
+  if (text) showMessage(matter, text);
+  else if (about === matter) showMessage(null, "");
 }
-function showMessages() {
-  const all = [...new Set(messages.values())].join(" ");
-  byId("message").hidden = !all;
+export function allWell() { showMessage(null, ""); }
+/* What an Error says; that the server is away is a matter of its own, until it answers. */
+export function fail(matter, error) { complain(error.away ? "server" : matter, error.message); }
+function showMessage(matter, text) {
+  about = matter;
+  byId("message").hidden = !text;
   const place = byId("message").firstElementChild;
-  if (place.textContent !== all) place.textContent = all;
+  if (place.textContent !== text) place.textContent = text;
 }
-byId("message-close").addEventListener("click", () => { messages.clear(); showMessages(); });
+byId("message-close").addEventListener("click", allWell);
+
+/* A text as a sentence: with a capital and a full stop. */
+export function sentence(text) {
+  const said = text.trim();
+  return said && `${said[0].toUpperCase()}${said.slice(1)}${/[.!?]$/.test(said) ? "" : "."}`;
+}
 
 /* Give the reader a file. */
 export function save(blob, name) {

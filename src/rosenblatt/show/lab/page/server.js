@@ -1,5 +1,7 @@
 /* Server: asks the lab's own server, and says in a sentence what went wrong. */
 
+import { complain } from "./page.js";
+
 let underWay = 0;
 export const busy = () => underWay > 0;
 
@@ -12,9 +14,10 @@ export async function ask(path, body, { type = "application/json", as = "json" }
     try {
       answer = await fetch(path, { ...sent, cache: "no-store", credentials: "omit" });
     } catch {
-      throw new Error("The lab's server does not answer. Is `rosenblatt lab` still running? Nothing is lost: points and settings are kept in this page and in its address.");
+      throw Object.assign(new Error("The lab's server does not answer. Is `rosenblatt lab` still running? Nothing is lost: points and settings are kept in this page and in its address."), { away: true });
     }
-    if (!answer.ok) throw new Error(await complaint(answer));
+    complain("server", null);
+    if (!answer.ok) throw Object.assign(new Error(await complaint(answer)), { refused: answer.status >= 400 && answer.status < 500 });
     if (as === "blob") return await answer.blob();
     try {
       return await answer.json();

@@ -1,6 +1,6 @@
 /* Charts: small pictures over the visits of a run; a click goes to that place. */
 
-import { byId, drawn, set } from "./page.js";
+import { byId, drawn, set, tick } from "./page.js";
 
 /* global roundNumbers, short */
 
@@ -30,7 +30,7 @@ class Base {
   axis(made) {
     for (const value of roundNumbers(this.low, this.high, 3)) {
       made.push(drawn("path", { class: "grid", d: `M${LEFT} ${this.y(value)}H${WIDTH - RIGHT}` }));
-      made.push(drawn("text", { class: "number", x: LEFT - 5, y: this.y(value) + 4, "text-anchor": "end" }, short(value)));
+      made.push(drawn("text", { class: "number", x: LEFT - 5, y: this.y(value) + 4, "text-anchor": "end" }, tick(value)));
     }
   }
 
@@ -62,8 +62,9 @@ export class Lines extends Base {
       if (!(charts[key] || []).some((v) => v !== null)) continue;
       made.push(drawn("path", { class: `curve ${name}`, d: this.curve(charts[key]), "clip-path": this.clipped }));
       if (title && key !== this.series[0][0]) {
-        made.push(drawn("text", { class: `legend ${name}`, x: across + 100, y: 11 }, title));
-        across += 14 + 6.2 * title.length;
+        made.push(drawn("path", { class: `curve ${name}`, d: `M${across + 110} 7h22` })); // as its line
+        made.push(drawn("text", { class: `legend ${name}`, x: across + 136, y: 11 }, title));
+        across += 44 + 6.2 * title.length;
       }
     }
     if (!main.length) made.push(drawn("text", { class: "legend", x: WIDTH / 2, y: this.height / 2 + 4, "text-anchor": "middle" }, this.absent || "nothing to show"));

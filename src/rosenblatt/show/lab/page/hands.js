@@ -15,11 +15,12 @@ export class Hands {
     svg.addEventListener("pointercancel", () => this.drop());
     svg.addEventListener("mousedown", (e) => { if (!rowOf(e)) e.preventDefault(); }); // a click leaves the keys to the motion
     // a finger on a point drags it and does not scroll; touch-action is not heard inside of an SVG everywhere
-    svg.addEventListener("touchstart", (e) => { if (e.target.closest(".point, #tip")) e.preventDefault(); }, { passive: false });
+    svg.addEventListener("touchstart", (e) => { if (e.target.closest(".point, #tip, .handle")) e.preventDefault(); }, { passive: false });
     svg.addEventListener("contextmenu", (e) => this.menu(e));
     svg.addEventListener("dblclick", (e) => { if (performance.now() - this.added > 700) this.remove(rowOf(e)); });
     svg.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     svg.addEventListener("keydown", (e) => this.key(e));
+    document.addEventListener("keydown", (e) => this.cancel(e), true);
     svg.addEventListener("focusin", (e) => { if (e.target === svg) this.showCursor(); });
     svg.addEventListener("focusout", () => this.redraw());
     for (const mode of ["positive", "negative"]) byId(`add-${mode}`).addEventListener("click", () => this.choose(mode));
@@ -55,8 +56,8 @@ export class Hands {
     const row = e.shiftKey ? null : rowOf(e), from = this.pixel(e);
     if (row !== null && this.mode === "delete") { this.remove(row); return; }
     if (row !== null) this.held = { kind: "point", row, from, start: this.store.now.points[row] };
-    else if (e.target.id === "tip" && this.mode !== "delete") this.held = { kind: "tip", from, arrow: this.plane.arrow() };
-    else this.held = { kind: "ground", from, last: from };
+    else if (e.target.closest("#tip, .handle") && this.mode !== "delete") this.held = { kind: "tip", from, arrow: (this.plane.gripped = this.plane.arrow()) };
+    else this.held = { kind: "ground", from, last: from, box: this.plane.view.wanted };
     if (this.held.kind === "ground") return;
     this.run.brief = true;
     e.target.setPointerCapture(e.pointerId);
@@ -86,8 +87,21 @@ export class Hands {
     else if (held.kind === "point") this.plane.rows[held.row]?.group.focus({ preventScroll: true });
   }
 
+  /* Escape while something is held: as if it had not been touched. */
+  cancel(e) {
+    const { held } = this;
+    if (e.key !== "Escape" || !held) return;
+    e.preventDefault();
+    e.stopPropagation();
+    if (held.kind === "ground") this.plane.view.show(held.box);
+    else this.store.cancelGroup();
+    this.drop();
+    this.redraw();
+  }
+
   drop() {
     this.held = null;
+    this.plane.gripped = null;
     this.store.endGroup();
     this.run.brief = false;
     this.run.follow();
@@ -108,9 +122,10 @@ export class Hands {
   }
 
   /* The hyperplane keeps going through the foot of the arrow. */
-  dragTip({ arrow: { foot, factor } }, at) {
-    const tip = this.plane.view.toPlane(...at);
-    this.startFrom([(tip[0] - foot[0]) / factor, (tip[1] - foot[1]) / factor], foot);
+  dragTip({ arrow: { foot, factor, on } }, [u, v]) {
+    const { view } = this.plane, { inner } = view;
+    const tip = view.toPlane(Math.min(Math.max(u, inner.left), inner.left + inner.width), Math.min(Math.max(v, inner.top), inner.top + inner.height));
+    this.startFrom([(tip[0] - foot[0]) / factor, (tip[1] - foot[1]) / factor], on);
   }
 
   /* A run from given weights: at the start it begins with them, in the middle it begins again. */
@@ -119,7 +134,7 @@ export class Hands {
     if (!rounded.every(Number.isFinite)) return;
     const b = now.offset ? Number((-rounded[0] * foot[0] - rounded[1] * foot[1]).toPrecision(4)) : 0;
     const parts = { start: { kind: "given", w: rounded, b }, at: 0 };
-    if (this.run.at > 0) parts.segments = [{ ...now.segments[segmentAt(now.segments, this.run.at)], from: 0 }];
+    if (this.run.at > 0) parts.segments = [{ ...this.run.segments[segmentAt(this.run.segments, this.run.at)], from: 0 }];
     this.store.change(parts, { group: "tip" });
   }
 
@@ -188,8 +203,8 @@ export class Hands {
       const [x, y] = this.store.now.points[row];
       this.moveTo(row, [x + dx, y + dy].map((v, k) => tidy(v, view.pixel[k] / (e.altKey ? 10 : 1))), `keys ${row}`);
     } else if (e.target.id === "tip") {
-      const { foot, tip, factor } = this.plane.arrow();
-      this.startFrom([(tip[0] + dx - foot[0]) / factor, (tip[1] + dy - foot[1]) / factor], foot);
+      const { foot, tip, factor, on } = this.plane.arrow();
+      this.startFrom([(tip[0] + dx - foot[0]) / factor, (tip[1] + dy - foot[1]) / factor], on);
     } else {
       this.showCursor();
       const { box } = view, keep = (v, low, high) => Math.min(Math.max(v, low), high);

@@ -3,13 +3,15 @@
    Layers from back to front; each is drawn anew when what it shows has changed. Nothing here learns:
    the numbers come from the run. */
 
-import { byId, drawn, set } from "./page.js";
+import { byId, drawn, set, tick } from "./page.js";
 import { View, boxAround } from "./view.js";
 import { drawCertificate } from "./certificate.js";
 
 /* global clipLine, clipSide, roundNumbers, short */
 
-const LAYERS = ["axes", "sides", "proof", "lines", "grip", "marks", "ring", "weights", "labels", "cursor"];
+const LAYERS = ["axes", "sides", "proof", "lines", "grip", "marks", "ring", "weights", "labels", "handles", "cursor"];
+const MOST_COUNTED = 30; // points that have their number beside them
+const ALONG = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9]; // of the line in the picture, where w may stand
 
 export class Plane {
   constructor() {
@@ -25,7 +27,10 @@ export class Plane {
     }
     // the grip stays in the document, so that it loses neither the focus nor the pointer
     this.grip = drawn("circle", { id: "tip", tabindex: 0, role: "button", "aria-label": "Tip of the weight vector: drag it, or turn it with the arrow keys" });
-    this.layers.grip.append(this.grip); // under the points: where both are, the point is meant
+    this.layers.grip.append(this.grip); // before the points, so that Tab comes to it first
+    this.handle = drawn("circle", { class: "handle", "data-handle": "" }); // the same for the pointer, above them
+    this.layers.handles.append(this.handle);
+    this.gripped = null; // the arrow that is held
     this.rows = [];
     this.cursor = null;
   }
@@ -72,12 +77,12 @@ export class Plane {
     for (const value of roundNumbers(box[0], box[1], Math.max(2, inner.width / (90 * scale)))) {
       const [u] = view.toPixel(value, 0);
       made.push(drawn("path", { class: value === 0 ? "zero" : "grid", d: `M${u} ${inner.top}V${bottom}` }));
-      made.push(drawn("text", { class: "number", x: u, y: bottom + 15 * scale, "text-anchor": "middle" }, short(value)));
+      made.push(drawn("text", { class: "number", x: u, y: bottom + 15 * scale, "text-anchor": "middle" }, tick(value)));
     }
     for (const value of roundNumbers(box[2], box[3], Math.max(2, inner.height / (80 * scale)))) {
       const [, v] = view.toPixel(0, value);
       made.push(drawn("path", { class: value === 0 ? "zero" : "grid", d: `M${inner.left} ${v}H${right}` }));
-      made.push(drawn("text", { class: "number", x: inner.left - 5 * scale, y: v + 4 * scale, "text-anchor": "end" }, short(value)));
+      made.push(drawn("text", { class: "number", x: inner.left - 5 * scale, y: v + 4 * scale, "text-anchor": "end" }, tick(value)));
     }
     const fits = (name, length) => (name.length * 7 * scale > length ? name.slice(0, Math.max(3, Math.floor(length / (7 * scale)) - 1)) + "…" : name);
     made.push(drawn("text", { class: "name", x: inner.left + inner.width / 2, y: bottom + 29 * scale, "text-anchor": "middle" }, fits(scene.names[0], inner.width)));
@@ -125,14 +130,15 @@ export class Plane {
     while (this.rows.length > points.length) this.rows.pop().group.remove();
     while (this.rows.length < points.length) this.rows.push(this.newRow(this.rows.length));
     layers.marks.classList.toggle("many", points.length > 150);
+    this.counted = points.length <= MOST_COUNTED;
     points.forEach((point, k) => this.placeRow(this.rows[k], point, k));
   }
 
   newRow(k) {
-    const hit = drawn("circle", { class: "hit", r: 13 });
-    const group = drawn("g", { class: "point", "data-row": k, tabindex: k < 60 ? 0 : -1, role: "button" }, hit);
+    const hit = drawn("circle", { class: "hit", r: 13 }), title = drawn("title");
+    const group = drawn("g", { class: "point", "data-row": k, tabindex: k < 60 ? 0 : -1, role: "button" }, title, hit);
     this.layers.marks.append(group);
-    return { group };
+    return { group, title, count: null };
   }
 
   placeRow(row, [x, y, label], k) {
@@ -147,8 +153,13 @@ export class Plane {
     const place = `translate(${u.toFixed(2)} ${v.toFixed(2)}) scale(${scale.toFixed(3)})`;
     if (row.place !== place) row.group.setAttribute("transform", place);
     if (row.wrong !== wrong) row.mark.classList.toggle("wrong", wrong);
+    if (this.counted && !row.count) row.group.append((row.count = drawn("text", { class: "count", x: 8, y: 16 }, String(k + 1))));
+    if (!this.counted && row.count) { row.count.remove(); row.count = null; }
     const name = `example ${k + 1}, class ${classes[label > 0 ? 1 : 0]}, at (${short(x)}, ${short(y)})`;
-    if (row.name !== name) row.group.setAttribute("aria-label", name);
+    if (row.name !== name) {
+      row.group.setAttribute("aria-label", name);
+      row.title.textContent = `example ${k + 1} (${classes[label > 0 ? 1 : 0]}) at (${short(x)}, ${short(y)})`;
+    }
     Object.assign(row, { label, place, wrong, name });
   }
 
@@ -163,7 +174,8 @@ export class Plane {
     this.layers.ring.replaceChildren(...made);
   }
 
-  /* From the example in turn to the hyperplane that judged it: its margin. */
+  /* From the example in turn to the hyperplane that judged it, and y g(x) there: the score times the
+     label, not the distance. */
   drawReach(made) {
     const { points, turn, judge, margin } = this.scene, point = points[turn];
     if (!point || !judge || !(judge.a || judge.b)) return;
@@ -173,7 +185,7 @@ export class Plane {
     if (!Number.isFinite(margin)) return;
     const { inner, scale } = this.view, [u, v] = this.view.toPixel(...point);
     const left = u > inner.left + inner.width - 130 * scale, x = u + (left ? -16 : 16) * scale;
-    this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `margin ${short(margin)}`));
+    this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `y g(x) = ${short(margin)}`));
   }
 
   /* Whether a place can be seen well, away from the edges. */
@@ -192,25 +204,59 @@ export class Plane {
     });
   }
 
-  /* Where the arrow of w begins and ends, in the plane. It has its true length where that can be
-     seen well; `factor` says by how much it was stretched. */
+  /* Where the arrow of w begins and ends, in the plane: {foot, tip, factor, on}. It has its true
+     length where that can be seen well; `factor` says by how much it was stretched. The tip is always
+     in the picture: the foot is chosen along the line so that it fits, and the arrow is shortened
+     where it fits nowhere. `on` is a place on the hyperplane, the foot if that is one. */
   arrow() {
-    const { line } = this.scene, { view } = this, { inner } = view;
-    const spot = (across, up) => view.toPlane(inner.left + across * inner.width, inner.top + up * inner.height);
-    const [x, y] = spot(0.5, 0.5), origin = this.deepInside(0, 0);
-    if (!line || !(line.a || line.b)) {
-      const spots = [...(origin ? [[0, 0]] : []), [x, y], ...[0.3, 0.7].flatMap((u) => [0.3, 0.7].map((v) => spot(u, v)))];
-      const foot = spots.find((place) => this.isFree(place)) || [x, y];
-      return { foot, tip: foot, factor: 1, none: true };
-    }
-    const size = line.a ** 2 + line.b ** 2;
-    const centre = line.c === 0 && origin ? [0, 0] : this.ends ? [(this.ends[0][0] + this.ends[1][0]) / 2, (this.ends[0][1] + this.ends[1][1]) / 2] : [x, y];
-    const off = this.ends ? (line.a * centre[0] + line.b * centre[1] + line.c) / size : 0;
-    const foot = [centre[0] - off * line.a, centre[1] - off * line.b];
-    const pixels = Math.hypot(line.a / view.pixel[0], line.b / view.pixel[1]);
-    const least = 60 * view.scale, most = 0.38 * Math.min(inner.width, inner.height);
-    const factor = Math.min(most, Math.max(least, pixels)) / pixels;
-    return { foot, tip: [foot[0] + factor * line.a, foot[1] + factor * line.b], factor };
+    const { line } = this.scene, { view, gripped } = this, { inner } = view;
+    if (!line || !(line.a || line.b)) return this.noArrow();
+    if (gripped) return this.arrowFrom(gripped.foot, gripped.factor, gripped.on);
+    const step = [line.a / view.pixel[0], -line.b / view.pixel[1]], pixels = Math.hypot(...step);
+    const way = step.map((v) => v / pixels), least = 60 * view.scale, most = 0.38 * Math.min(inner.width, inner.height);
+    const wanted = Math.min(most, Math.max(least, pixels)), feet = this.feet(line);
+    const end = (foot, far) => view.toPixel(...foot).map((v, k) => v + far * way[k]);
+    const fits = (foot) => this.isHoldable(end(foot, wanted));
+    const foot = feet.find((f) => fits(f) && this.isFree(view.toPlane(...end(f, wanted)))) || feet.find(fits);
+    if (foot) return this.arrowFrom(foot, wanted / pixels, foot);
+    const [room, on] = feet.map((f) => [this.room(f, way), f]).reduce((best, one) => (one[0] > best[0] ? one : best));
+    const length = Math.max(room, 0.4 * least), tip = this.holdable(end(on, Math.max(room, 0)));
+    return this.arrowFrom(view.toPlane(...tip.map((v, k) => v - length * way[k])), length / pixels, on);
+  }
+
+  arrowFrom(foot, factor, on) {
+    const { line } = this.scene;
+    return { foot, tip: [foot[0] + factor * line.a, foot[1] + factor * line.b], factor, on };
+  }
+
+  /* Without a direction: a dot, where nothing else is. */
+  noArrow() {
+    const { inner } = this.view, spot = (across, up) => this.view.toPlane(inner.left + across * inner.width, inner.top + up * inner.height);
+    const spots = [...(this.deepInside(0, 0) ? [[0, 0]] : []), spot(0.5, 0.5), ...[0.3, 0.7].flatMap((u) => [0.3, 0.7].map((v) => spot(u, v)))];
+    const foot = this.gripped?.foot || spots.find((place) => this.isFree(place)) || spot(0.5, 0.5);
+    return { foot, tip: foot, factor: this.gripped?.factor || 1, on: foot, none: true };
+  }
+
+  /* Places on the line where w may stand, the best first. */
+  feet(line) {
+    const { view } = this, { inner } = view;
+    if (!this.ends) return [view.toPlane(inner.left + inner.width / 2, inner.top + inner.height / 2)];
+    const [p, q] = this.ends, along = ALONG.map((t) => [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])]);
+    return line.c === 0 && this.deepInside(0, 0) ? [[0, 0], ...along] : along;
+  }
+
+  /* The nearest pixel where the tip can be seen and held well. */
+  holdable([u, v]) {
+    const { inner, scale } = this.view, edge = 16 * scale, keep = (x, low, size) => Math.min(Math.max(x, low + edge), low + size - edge);
+    return [keep(u, inner.left, inner.width), keep(v, inner.top, inner.height)];
+  }
+
+  isHoldable(pixel) { return this.holdable(pixel).every((v, k) => Math.abs(v - pixel[k]) < 1e-6); }
+
+  /* How far one can go from a place, in pixels, until the tip could not be held well. */
+  room(place, way) {
+    const at = this.view.toPixel(...place), low = this.holdable([-1e9, -1e9]), high = this.holdable([1e9, 1e9]);
+    return Math.min(...[0, 1].map((k) => (Math.abs(way[k]) < 1e-9 ? Infinity : ((way[k] > 0 ? high : low)[k] - at[k]) / way[k])));
   }
 
   drawWeights() {
@@ -230,7 +276,7 @@ export class Plane {
       made.push(drawn("text", { class: "label strong", x, y: q[1] + 14 * scale * v + 5 * scale, "text-anchor": anchor }, name));
     } else made.push(drawn("circle", { class: "seed", cx: q[0], cy: q[1], r: 5 * scale }));
     this.layers.weights.replaceChildren(...made);
-    set(this.grip, { cx: q[0], cy: q[1], r: 14 * scale });
+    for (const circle of [this.grip, this.handle]) set(circle, { cx: q[0], cy: q[1], r: 14 * scale });
     this.sayWhere(none);
   }
 

@@ -14,6 +14,12 @@ export const EMPTY = {
   tour: null,
 };
 const SETTINGS = Object.keys(EMPTY.segments[0]);
+export const MOST_SEED = 2 ** 31 - 1;
+let MOST_VISITS = 200_000, FARTHEST = 1e6; // as the server says, once it did
+export function takeLimits({ visits, largest } = {}) {
+  if (Number.isFinite(visits)) MOST_VISITS = visits;
+  if (Number.isFinite(largest)) FARTHEST = largest;
+}
 
 /* A situation from anywhere (an address, a preset): complete, or an Error that says what is wrong. */
 export function readSituation(given) {
@@ -31,7 +37,7 @@ export function readSituation(given) {
   if (given.segments !== undefined) made.segments = list(given.segments, "segments").slice(0, 50).map(readSegment);
   if (!made.segments.length || made.segments[0].from !== 0) throw new Error("its segments do not begin at visit 0");
   made.passes = whole(given.passes ?? 100, 1, 1000, "passes");
-  made.at = whole(given.at ?? 0, 0, 1e9, "at");
+  made.at = whole(given.at ?? 0, 0, MOST_VISITS, "at");
   if (given.view && typeof given.view === "object") made.view = readView(given.view);
   if (given.tour && typeof given.tour.name === "string") made.tour = { name: given.tour.name, step: whole(given.tour.step ?? 0, 0, 50, "step") };
   return made;
@@ -45,13 +51,13 @@ function list(value, name) {
 
 function readPoint(point, k) {
   const [x, y, label] = Array.isArray(point) ? point : [];
-  const fine = Number.isFinite(x) && Number.isFinite(y) && Math.max(Math.abs(x), Math.abs(y)) <= 1e6;
+  const fine = Number.isFinite(x) && Number.isFinite(y) && Math.max(Math.abs(x), Math.abs(y)) <= FARTHEST;
   if (!fine || (label !== 1 && label !== -1)) throw new Error(`point ${k + 1} is not [x, y, 1 or -1]`);
   return [x, y, label];
 }
 
 function readStart(start) {
-  if (start?.kind === "random") return { kind: "random", seed: whole(start.seed ?? 0, 0, 2 ** 31, "seed") };
+  if (start?.kind === "random") return { kind: "random", seed: whole(start.seed ?? 0, 0, MOST_SEED, "seed") };
   if (start?.kind === "given") {
     const numbers = [...list(start.w, "w"), start.b ?? 0];
     if (numbers.length !== 3 || !numbers.every(Number.isFinite)) throw new Error("the start is not two weights and an offset");
@@ -67,12 +73,15 @@ function readSegment(segment, k) {
     if (typeof segment[name] !== typeof made[name]) throw new Error(`${name} of segment ${k + 1} is not a ${typeof made[name]}`);
     made[name] = segment[name];
   }
+  whole(made.from, 0, MOST_VISITS, `from of segment ${k + 1}`);
+  whole(made.seed, 0, MOST_SEED, `seed of segment ${k + 1}`);
   return made;
 }
 
 function readView(view) {
   const made = {};
-  if (Array.isArray(view.box) && view.box.length === 4 && view.box.every(Number.isFinite) && view.box[0] < view.box[1] && view.box[2] < view.box[3]) made.box = view.box;
+  const fine = (v) => Number.isFinite(v) && Math.abs(v) <= 10 * FARTHEST;
+  if (Array.isArray(view.box) && view.box.length === 4 && view.box.every(fine) && view.box[1] - view.box[0] > 1e-9 && view.box[3] - view.box[2] > 1e-9) made.box = view.box;
   if (Number.isFinite(view.speed)) made.speed = view.speed;
   for (const name of ["proof", "kept"]) if (typeof view[name] === "boolean") made[name] = view[name];
   return made;
@@ -85,7 +94,8 @@ function whole(value, low, high, name) {
 
 /* Whether two situations have the same run, or the same verdict. Nothing is changed in place, so it
    is enough to look whether they share their parts. */
-export function sameRun(one, other) { return share(one, other, ["points", "offset", "start", "segments", "passes"]); }
+export const RUN = ["points", "offset", "start", "segments", "passes"];
+export function sameRun(one, other) { return share(one, other, RUN); }
 export function sameVerdict(one, other) { return share(one, other, ["points", "offset"]); }
 
 function share(one, other, parts) { return Boolean(one && other) && parts.every((part) => one[part] === other[part]); }

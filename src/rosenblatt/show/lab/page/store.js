@@ -1,6 +1,6 @@
 /* Store: the present situation, what it was before (undo), and who wants to know. */
 
-import { EMPTY } from "./situation.js";
+import { EMPTY, RUN, sameRun } from "./situation.js";
 
 const MOST = 200; // steps of undo
 
@@ -33,11 +33,30 @@ export class Store {
   /* A drag is over: the next change of the same kind is one of its own. */
   endGroup() { this.group = null; }
 
+  /* A drag is given up: as before it. */
+  cancelGroup() {
+    if (this.group === null || !this.past.length) return;
+    const before = this.now, { view, tour } = before;
+    this.group = null;
+    this.now = { ...this.past.pop(), view, tour };
+    this.tell(before, "travel");
+  }
+
   /* Look elsewhere: position, view, tour. Nothing to undo. */
   look(parts) {
     const before = this.now;
     this.now = { ...before, ...parts };
     this.tell(before, "look");
+  }
+
+  /* Back to what decides a run that is on the screen; the change that led away from it is no step of
+     undo. */
+  revert(situation) {
+    const before = this.now, last = this.past.at(-1), { view, tour } = before;
+    this.group = null;
+    if (last && sameRun(last, situation)) this.now = { ...this.past.pop(), view, tour };
+    else for (const part of RUN) this.now = { ...this.now, [part]: situation[part] };
+    this.tell(before, "revert");
   }
 
   /* Another situation altogether. */

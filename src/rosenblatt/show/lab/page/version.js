@@ -4,11 +4,11 @@
    the origin on their edge, and what all allow is a cone. With offset the picture is the slice at
    the present b of a body in three dimensions. */
 
-import { byId, drawn, put, set } from "./page.js";
+import { byId, drawn, put, set, tick } from "./page.js";
 
 /* global clipLine, clipPolygon, roundNumbers, short */
 
-const SIZE = 340, EDGE = 26, MOST_LINES = 120, TRAIL = 60;
+const SIZE = 340, EDGE = 32, MOST_LINES = 120, TRAIL = 60;
 
 export class VersionSpace {
   constructor() {
@@ -61,8 +61,8 @@ export class VersionSpace {
     made.push(drawn("rect", { class: "ground", ...inside }));
     const [x0, y0] = this.toPixel([0, 0]);
     made.push(drawn("path", { class: "zero", d: `M${EDGE} ${y0}H${SIZE - 6}M${x0} 4V${bottom}` }));
-    for (const value of roundNumbers(this.box[0], this.box[1], 4)) made.push(drawn("text", { class: "number", x: this.toPixel([value, 0])[0], y: bottom + 13, "text-anchor": "middle" }, short(value)));
-    for (const value of roundNumbers(this.box[2], this.box[3], 3)) made.push(drawn("text", { class: "number", x: EDGE - 4, y: this.toPixel([0, value])[1] + 4, "text-anchor": "end" }, short(value)));
+    for (const value of roundNumbers(this.box[0], this.box[1], 4)) made.push(drawn("text", { class: "number", x: this.toPixel([value, 0])[0], y: bottom + 13, "text-anchor": "middle" }, tick(value)));
+    for (const value of roundNumbers(this.box[2], this.box[3], 3)) made.push(drawn("text", { class: "number", x: EDGE - 4, y: this.toPixel([0, value])[1] + 4, "text-anchor": "end" }, tick(value)));
     made.push(drawn("text", { class: "number strong", x: SIZE - 8, y: y0 - 4, "text-anchor": "end" }, "w1"), drawn("text", { class: "number strong", x: x0 + 5, y: 16 }, "w2"));
     return made;
   }

@@ -253,6 +253,7 @@ def test_the_tip_of_the_weight_vector_is_dragged(opened):
     assert start["w"][1] > 0
     assert page.evaluate("lab.run().step.w") == start["w"]
     page.keyboard.press("ArrowRight")
+    settle(page)
     x, y = centre(page, "#tip")
     drag(page, (x, y), (x - 50, y + 30))  # in the middle of a run it begins again
     assert at(page) == 0
@@ -401,6 +402,25 @@ def test_a_table_is_uploaded_and_a_broken_one_is_told(opened):
     page.click("#undo")
     settle(page)
     assert situation(page)["points"] == before
+
+
+def test_points_taken_away_as_csv_come_back_the_same(opened):
+    page = opened()
+    for name in ("and", "iris-setosa-versicolor"):
+        choose(page, preset=name)
+        before = situation(page)
+        text = saved(page, "#export-csv").decode()
+        page.click("#clear")
+        upload(page, text)
+        page.click("#columns-use")
+        settle(page)
+        after = situation(page)
+        assert [after[k] for k in ("points", "names", "classes")] == [
+            before[k] for k in ("points", "names", "classes")
+        ]
+    upload(page, "a,b,c,d\n1,2,no,5\n3,4,yes,5\n2,2,no,6\n")
+    assert page.input_value("#column-label") == "c"  # an axis is no class
+    assert page.input_value("#column-positive") == "yes"
 
 
 def test_a_server_that_fails_leaves_the_page_usable(opened):

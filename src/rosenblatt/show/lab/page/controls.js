@@ -1,21 +1,22 @@
 /* Controls: rule, keep, mode, tie, eta, order, start, offset and passes; and the list of switches. */
 
 import { byId, choose, complain, fill, put } from "./page.js";
-import { segmentAt, withSetting } from "./situation.js";
+import { MOST_SEED, segmentAt, withSetting } from "./situation.js";
 
 const CHOICES = ["rule", "keep", "mode", "tie", "order"];
 const OTHER = "…"; // a rule that is typed
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 export class Controls {
   constructor(store, run) {
     Object.assign(this, { store, run });
     for (const name of CHOICES) byId(name).addEventListener("change", () => this.pick(name, byId(name).value));
     byId("rule-text").addEventListener("change", () => this.set({ rule: byId("rule-text").value.trim() }));
-    this.number("eta", (v) => v > 0, "eta must be a number above 0", (v) => this.set({ eta: v }));
+    this.number("eta", (v) => v > 0 && v <= 1e6, "eta must be a number above 0 and at most 1000000", (v) => this.set({ eta: v }));
     this.number("seed", natural, "a seed is a whole number of at least 0", (v) => this.set({ seed: v }));
     this.number("passes", (v) => Number.isInteger(v) && v >= 1 && v <= 1000, "passes must be a whole number from 1 to 1000", (v) => store.change({ passes: v }));
     this.number("start-seed", natural, "a seed is a whole number of at least 0", (v) => store.change({ start: { kind: "random", seed: v } }));
-    for (const id of ["start-w1", "start-w2", "start-b"]) this.number(id, Number.isFinite, "a weight is a number", () => this.given());
+    for (const id of ["start-w1", "start-w2", "start-b"]) this.number(id, (v) => Math.abs(v) <= 1e6, "a weight is a number from -1000000 to 1000000", () => this.given());
     byId("start").addEventListener("change", () => this.start(byId("start").value));
     byId("offset").addEventListener("change", () => store.change({ offset: byId("offset").checked }));
   }
@@ -39,22 +40,22 @@ export class Controls {
   }
 
   get present() {
-    const { segments } = this.store.now;
+    const { segments } = this.run;
     return segments[segmentAt(segments, this.run.at)];
   }
 
   number(id, fine, sentence, take) {
     byId(id).addEventListener("change", () => {
-      const text = byId(id).value, value = text === "" ? NaN : Number(text);
+      const text = byId(id).value.trim(), value = NUMBER.test(text) ? Number(text) : NaN;
       if (fine(value)) { complain(id, null); take(value); return; }
-      complain(id, `${sentence[0].toUpperCase()}${sentence.slice(1)}, got ${text || "nothing"}.`);
+      complain(id, `${sentence[0].toUpperCase()}${sentence.slice(1)}, got ${text.slice(0, 40) || "nothing"}.`);
       this.show();
     });
   }
 
   /* A setting changes from the place looked at on. */
   set(change) {
-    const { segments } = this.store.now, { at } = this.run;
+    const { at, segments } = this.run;
     this.store.change({ segments: withSetting(segments, at, change), at });
   }
 
@@ -74,7 +75,7 @@ export class Controls {
   }
 
   show() {
-    const { segments, start, offset, passes } = this.store.now, { at } = this.run, k = segmentAt(segments, at), segment = segments[k];
+    const { start, offset, passes } = this.store.now, { at, segments } = this.run, k = segmentAt(segments, at), segment = segments[k];
     const typing = document.activeElement === byId("rule-text");
     for (const name of CHOICES) if (name !== "rule" || !typing) choose(byId(name), segment[name]);
     byId("rule-text-field").hidden = !typing && !segment.rule.includes("(");
@@ -103,13 +104,14 @@ export class Controls {
   }
 
   list(segments, present) {
-    const key = JSON.stringify([segments, present]);
+    const { run } = this, told = run.situation?.segments === this.store.now.segments ? run.answer.segments : null;
+    const key = JSON.stringify([segments, told, present]);
     if (key === this.listed) return;
     this.listed = key;
     byId("segments").hidden = segments.length < 2;
     byId("segments").replaceChildren(...segments.map((segment, k) => {
       const item = document.createElement("li"), words = document.createElement("span");
-      words.textContent = `from visit ${segment.from}: ${segment.rule}, ${segment.keep}, ${segment.mode}, tie ${segment.tie}, eta ${segment.eta}, ${segment.order}`;
+      words.textContent = `from visit ${segment.from}: ${told?.[k]?.words ?? segment.rule}`;
       item.classList.toggle("present", k === present);
       item.append(words);
       if (k > 0) item.append(this.remover(k));
@@ -130,4 +132,4 @@ export class Controls {
   }
 }
 
-function natural(value) { return Number.isInteger(value) && value >= 0 && value < 2 ** 31; }
+function natural(value) { return Number.isInteger(value) && value >= 0 && value <= MOST_SEED; }

@@ -6,13 +6,13 @@ import { Data } from "./data.js";
 import { Exports } from "./exports.js";
 import { Hands } from "./hands.js";
 import { freeLists, listenToKeys } from "./keys.js";
-import { byId, complain, copy, put } from "./page.js";
+import { allWell, byId, complain, copy, fail, put } from "./page.js";
 import { Panels } from "./panels.js";
 import { Plane } from "./plane.js";
 import { Player } from "./player.js";
 import { Run } from "./run.js";
 import { ask, busy } from "./server.js";
-import { segmentAt } from "./situation.js";
+import { segmentAt, takeLimits } from "./situation.js";
 import { Store } from "./store.js";
 import { listenToTheme } from "./theme.js";
 import { Tours } from "./tours.js";
@@ -30,6 +30,8 @@ const data = new Data(store, load);
 const tours = new Tours(store, run, verdict, load);
 const address = new Address(store);
 new Exports(store, plane);
+
+let ready = false; // begun
 
 /* ---- drawing: everything at once, at most once a frame */
 
@@ -61,7 +63,7 @@ function scene() {
   const { points, names, classes, view } = store.now, { step } = run, judge = step ? run.steps.get(run.at - 1) : null;
   const before = judge && step.moved ? judge : null;
   const kept = step && step.kept_w ? flat(step.kept_w, step.kept_b) : null, line = presentLine(step);
-  const keep = run.situation ? run.situation.segments[segmentAt(run.situation.segments, Math.max(0, run.at - 1))].keep : "last";
+  const keep = run.answer ? run.segments[segmentAt(run.segments, Math.max(0, run.at - 1))].keep : "last";
   byId("show-kept").parentElement.hidden = keep === "last" || keep === "vote";
   put("kept-name", keep);
   return {
@@ -89,6 +91,7 @@ function flat(w, b) { return { a: w[0], b: w[1], c: b }; }
 /* ---- changes */
 
 store.listen((now, before, why) => {
+  if (ready && (why === "change" || why === "travel")) allWell(); // what was wrong before is over; a refusal says itself
   if (now.offset !== before.offset && !now.view.box) plane.fit(now);
   if (why === "travel" && now.points.some(([x, y]) => !plane.view.holds(x, y))) plane.fit({ ...now, view: {} });
   verdict.follow();
@@ -115,11 +118,21 @@ for (const name of ["proof", "kept"]) {
   byId(`show-${name}`).addEventListener("change", (e) => store.look({ view: { ...store.now.view, [name]: e.target.checked } }));
 }
 byId("share").addEventListener("click", async () => {
+  allWell();
   const link = await address.write();
   byId("shared").hidden = false;
   byId("shared-link").value = link;
   put("shared-note", (await copy(link)) ? "copied" : "select it to copy it");
+  put("shared-where", `It opens in a lab on the reader's own machine at the same address: rosenblatt lab --port ${location.port || 80}. Into a lab at another address it is pasted here.`);
   byId("shared-link").select();
+});
+byId("open-link").addEventListener("submit", async (e) => {
+  e.preventDefault();
+  const text = byId("link-to-open").value.trim();
+  if (!text) return;
+  if (!(await openHash(text.slice(text.indexOf("#") + 1)))) return;
+  byId("link-to-open").value = "";
+  byId("shared").hidden = true;
 });
 byId("shared-close").addEventListener("click", () => { byId("shared").hidden = true; });
 window.addEventListener("online", () => { run.retry(); verdict.retry(); });
@@ -129,11 +142,12 @@ new ResizeObserver(() => { if (plane.resize() && plane.scene) redraw(); }).obser
 
 /* ---- the beginning */
 
-async function openHash() {
-  if (location.hash.length < 2) return false;
+/* Open what stands behind the # of a link; false, with a message, where that is nothing. */
+async function openHash(hash = location.hash.slice(1)) {
+  if (!hash) return false;
   try {
-    const situation = await fromHash(location.hash.slice(1));
-    complain("address", null);
+    const situation = await fromHash(hash);
+    player.pause();
     const { view } = situation;
     plane.fit(situation);
     byId("show-proof").checked = view.proof !== false;
@@ -143,7 +157,7 @@ async function openHash() {
     if (situation.tour) tours.open(situation.tour.name, situation.tour.step, true);
     return true;
   } catch (error) {
-    complain("address", `This address holds no situation that can be opened: ${error.message}. Ask for the link again, or begin with a preset.`);
+    complain("address", `This link holds no situation that can be opened: ${error.message}. Ask for the link again, or begin with a preset.`);
     return false;
   }
 }
@@ -157,11 +171,12 @@ async function begin() {
   let choices = null;
   try {
     choices = await ask("/api/choices");
+    takeLimits(choices.limits);
     controls.offer(choices);
     data.offer(choices.presets);
     tours.offer(choices.tours);
   } catch (error) {
-    complain("choices", error.message);
+    fail("choices", error);
   }
   const opened = await openHash();
   if (!opened && choices?.presets?.length) await data.preset(choices.presets[0].name);
@@ -181,7 +196,6 @@ setInterval(async () => {
   if (waited && compiling) put("working", "compiling, the first time only…");
 }, 250);
 
-let ready = false;
 window.lab = {
   situation: () => store.now,
   run: () => ({ total: run.total, at: run.at, step: run.step, answer: run.answer, current: run.current }),

@@ -1,14 +1,16 @@
 /* Panels: charts, the confusion table and the words of a step, at the place looked at. */
 
-import { counted, put } from "./page.js";
+import { counted, put, sentence } from "./page.js";
 import { Bars, Lines } from "./charts.js";
 import { VersionSpace } from "./version.js";
 
 /* global short */
 
+const NOTHING = { total: 0, per_pass: { mistakes: [], ends: [] }, charts: { visit: [] }, bound: null };
+
 export class Panels {
   constructor(run, go) {
-    this.run = run;
+    Object.assign(this, { run, shown: undefined });
     this.mistakes = new Bars("mistakes-chart", go);
     this.cosine = new Lines("cosine-chart", [["cosine", "main", "cosine"]], go, { range: [0, 1] });
     this.norm = new Lines("norm-chart", [["norm", "main", "‖w‖"], ["low", "low", "at least"], ["high", "high", "at most"]], go);
@@ -20,22 +22,23 @@ export class Panels {
 
   show(situation) {
     const { run } = this, { answer, step, at } = run;
-    if (answer && answer !== this.shown) this.draw(answer);
-    if (answer) this.mark(at, step);
+    if (answer !== this.shown) this.draw(answer || NOTHING);
+    this.shown = answer;
+    this.mark(at, step);
     this.confusion(situation, step);
     if (step) put("step-words", step.words || "");
+    else if (!answer) put("step-words", run.busy ? "" : "There is no run of these points with these choices.");
     if (!situation.points.length) put("step-words", "No points yet. Click on the plane to add some.");
-    put("end-words", step && step.t > 0 && step.t === run.total && answer.stop ? `· The end: ${answer.stop.sentence}.` : "");
+    put("end-words", step && step.t > 0 && step.t === run.total && answer.stop ? `· ${sentence(`The end: ${answer.stop.sentence}`)}` : "");
     this.version.show({ points: situation.points, offset: situation.offset, steps: run.steps, at, turn: step?.row ?? -1 });
   }
 
   /* What holds for the whole run. */
   draw(answer) {
-    this.shown = answer;
     this.mistakes.show(answer.per_pass);
     for (const chart of [this.cosine, this.norm, this.hard, this.soft]) chart.show(answer.charts, answer.total);
     put("bound", answer.bound ? answer.bound.sentence || "" : "");
-    put("counted", `${counted(answer.mistakes, "mistake")}, ${counted(answer.updates, "update")} in ${counted(answer.passes, "pass", "passes")}`);
+    put("counted", answer === NOTHING ? "" : `${counted(answer.mistakes, "mistake")}, ${counted(answer.updates, "update")} in ${counted(answer.passes, "pass", "passes")}`);
   }
 
   mark(at, step) {

@@ -1,6 +1,6 @@
 /* Player: where in the run we look, and playing it. */
 
-import { byId, counted, put } from "./page.js";
+import { allWell, byId, counted, put, sentence } from "./page.js";
 
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200];
 
@@ -21,6 +21,7 @@ export class Player {
   /* Look at another visit, by hand: playing ends. */
   go(at) {
     this.pause();
+    allWell();
     this.look(at);
   }
 
@@ -36,7 +37,10 @@ export class Player {
     else this.go(ends.filter((end) => end < at).pop() ?? 0);
   }
 
-  toggle() { if (this.playing) this.pause(); else this.play(); }
+  toggle() {
+    allWell();
+    if (this.playing) this.pause(); else this.play();
+  }
 
   play() {
     const { run } = this;
@@ -87,7 +91,7 @@ export class Player {
 
   ending(answer) {
     const where = this.run.at < answer.total ? `Ends after ${counted(answer.total, "visit")}` : "The end";
-    const end = answer.stop && answer.total ? `${where}: ${answer.stop.sentence}.` : "";
-    return answer.cut ? `${end} ${answer.cut}` : end;
+    const end = answer.stop && answer.total ? sentence(`${where}: ${answer.stop.sentence}`) : "";
+    return answer.cut ? `${end} ${sentence(answer.cut)}` : end;
   }
 }

@@ -1,11 +1,12 @@
 /* Run: what the server said about the present run, and the steps of it that are here.
 
    Steps come in windows around the place looked at. While a new run is asked for, the old one stays
-   on the screen; a run that the engine refuses never replaces one that it accepted. */
+   on the screen. Where the engine refuses a choice, the choice goes back to what the run shows; other
+   points that it refuses have no run. */
 
 import { sameRun } from "./situation.js";
 import { Latest, post } from "./server.js";
-import { complain } from "./page.js";
+import { complain, fail } from "./page.js";
 
 const WINDOW = 500; // steps asked for at once; the server gives at most 512
 const BEHIND = 60; // of these before the place looked at
@@ -26,6 +27,14 @@ export class Run {
   get total() { return this.answer ? this.answer.total : 0; }
   get at() { return Math.min(this.store.now.at, this.total); }
   get step() { return this.steps.get(this.at) || null; }
+
+  /* The segments of the present situation, beginning where they really did: a stretch may end before
+     the next was meant to begin. */
+  get segments() {
+    const { segments } = this.store.now, told = this.situation?.segments === segments ? this.answer.segments : null;
+    if (!told || told.length !== segments.length) return segments;
+    return segments.map((s, k) => (s.from === told[k].from ? s : { ...s, from: told[k].from }));
+  }
 
   /* Called after every change: ask for another run, or for more of this one. */
   follow() {
@@ -54,10 +63,22 @@ export class Run {
       this.take(answer.steps);
       complain("run", null);
     } catch (error) {
-      complain("run", error.message);
+      fail("run", error);
+      if (error.refused) this.giveWay(situation);
     }
     this.changed();
     if (this.current) this.prefetch();
+  }
+
+  /* A refused situation. Page, run and address have to agree again, unless there is a newer one. */
+  giveWay(refused) {
+    if (!sameRun(refused, this.store.now)) return;
+    if (this.situation?.points === refused.points) {
+      this.asked = this.situation;
+      this.store.revert(this.situation);
+    } else {
+      Object.assign(this, { answer: null, situation: null, steps: new Map() });
+    }
   }
 
   async fetchWindow(from) {
@@ -68,7 +89,7 @@ export class Run {
       this.take(answer.steps);
       complain("window", null);
     } catch (error) {
-      complain("window", error.message);
+      fail("window", error);
       return;
     }
     this.changed();

@@ -1,7 +1,7 @@
 /* Tours: the panel that leads through a lecture, step by step. */
 
 import { ask } from "./server.js";
-import { byId, complain, put } from "./page.js";
+import { byId, complain, fail, put } from "./page.js";
 import { readSituation, segmentAt } from "./situation.js";
 
 export class Tours {
@@ -24,7 +24,7 @@ export class Tours {
       this.tour = await ask(`/api/tour/${encodeURIComponent(name)}`);
       complain("tour", null);
     } catch (error) {
-      complain("tour", error.message);
+      fail("tour", error);
       return;
     }
     byId("tour").value = name;
@@ -92,7 +92,7 @@ export class Tours {
 
   reached(goal) {
     const { run, verdict, store } = this, { now } = store;
-    const segment = now.segments[segmentAt(now.segments, run.at)];
+    const segment = run.segments[segmentAt(run.segments, run.at)];
     switch (goal.kind) {
       case "at_least": return run.at >= goal.visits;
       case "at_end": return run.current && run.total > 0 && run.at >= run.total;

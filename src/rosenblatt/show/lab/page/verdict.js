@@ -1,7 +1,7 @@
 /* Verdict: whether a line separates the points, as the server proves it, live while they move. */
 
 import { sameVerdict } from "./situation.js";
-import { complain, put } from "./page.js";
+import { complain, fail, put } from "./page.js";
 import { Latest, post } from "./server.js";
 
 const HEADS = { separable: "Yes: separable", "quasi-separable": "Almost: quasi-separable", overlapping: "No: overlapping", "one class": "One class only", empty: "No points yet" };
@@ -38,7 +38,7 @@ export class Verdict {
       this.answer = null;
       this.situation = null;
       if (this.asked === situation) this.asked = null;
-      complain("verdict", error.message);
+      fail("verdict", error);
     }
     this.show();
     this.changed();
@@ -49,6 +49,9 @@ export class Verdict {
     panel.dataset.verdict = answer ? answer.verdict : "unknown";
     put("verdict", answer ? HEADS[answer.verdict] || answer.verdict : "Unknown");
     put("proof", answer ? [answer.words, answer.proof].filter(Boolean).join(" ") : "");
+    const exact = typeof answer?.exact === "string" ? answer.exact : "";
+    document.getElementById("exact-proof").hidden = !exact;
+    put("exact-words", exact);
     const time = answer && Number.isFinite(answer.milliseconds) ? `${answer.milliseconds < 10 ? answer.milliseconds.toFixed(1) : Math.round(answer.milliseconds)} ms` : "";
     put("verified", answer ? [answer.verified ? "" : "Not verified", time].filter(Boolean).join(", ") : "");
   }

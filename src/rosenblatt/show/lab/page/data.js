@@ -122,7 +122,7 @@ function countOf(column) { return Number.isFinite(column.distinct) ? column.dist
    rather than an earlier one; two columns of numbers are left for the axes. */
 function likelyLabel(columns) {
   const numbers = columns.filter((c) => c.kind === "number").length;
-  const free = columns.filter((c) => c.kind !== "number" || numbers > 2);
+  const free = columns.filter((c) => !c.bad && (c.kind !== "number" || numbers > 2));
   const rank = (c) => {
     const many = countOf(c), few = many === 2 ? 0 : many > 2 && many <= 20 ? 1 : many > 20 ? 2 : 3;
     return 2 * few + (c.kind === "number" ? 1 : 0);

@@ -123,7 +123,7 @@ byId("share").addEventListener("click", async () => {
   byId("shared").hidden = false;
   byId("shared-link").value = link;
   put("shared-note", (await copy(link)) ? "copied" : "select it to copy it");
-  put("shared-where", `It opens in a lab on the reader's own machine at the same address: rosenblatt lab --port ${location.port || 80}. Into a lab at another address it is pasted here.`);
+  put("shared-where", `The link opens in a lab that runs on the reader's own machine at the same address (rosenblatt lab --port ${location.port || 80}); in any other lab, paste it here.`);
   byId("shared-link").select();
 });
 byId("open-link").addEventListener("submit", async (e) => {

@@ -153,7 +153,7 @@ export class Plane {
     const place = `translate(${u.toFixed(2)} ${v.toFixed(2)}) scale(${scale.toFixed(3)})`;
     if (row.place !== place) row.group.setAttribute("transform", place);
     if (row.wrong !== wrong) row.mark.classList.toggle("wrong", wrong);
-    if (this.counted && !row.count) row.group.append((row.count = drawn("text", { class: "count", x: 8, y: 16 }, String(k + 1))));
+    if (this.counted && !row.count) row.group.append((row.count = drawn("text", { class: "count", x: 11, y: 20 }, String(k + 1))));
     if (!this.counted && row.count) { row.count.remove(); row.count = null; }
     const name = `example ${k + 1}, class ${classes[label > 0 ? 1 : 0]}, at (${short(x)}, ${short(y)})`;
     if (row.name !== name) {

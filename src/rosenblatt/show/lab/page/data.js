@@ -65,8 +65,8 @@ export class Data {
 
   offerColumns(name, { columns, rows }) {
     this.columns = columns;
-    const numbers = columns.filter((c) => c.kind === "number").map((c) => c.name), bad = badCells(columns);
-    const label = likelyLabel(columns), several = columns.filter((c) => countOf(c) >= 2).map((c) => c.name);
+    const numbers = columns.filter((c) => c.kind === "number").map((c) => c.name), label = likelyLabel(columns);
+    const bad = badCells(columns.filter((c) => c !== label || numbers.length < 2)), several = columns.filter((c) => countOf(c) >= 2).map((c) => c.name);
     if (numbers.length < 2) { complain("upload", `${name} has ${counted(numbers.length, "column")} of numbers; two are needed, one across and one up. ${bad}`.trim()); return; }
     if (!label) { complain("upload", `${name} has no column for the class: one besides the two of numbers, with two values or a few. ${bad}`.trim()); return; }
     if (countOf(label) < 2) complain("upload", `Column ${label.name} has only one class, ${valuesOf(label)[0] ?? "the same in every row"}. Choose another column, or go on with one class.`);
@@ -122,7 +122,7 @@ function countOf(column) { return Number.isFinite(column.distinct) ? column.dist
    rather than an earlier one; two columns of numbers are left for the axes. */
 function likelyLabel(columns) {
   const numbers = columns.filter((c) => c.kind === "number").length;
-  const free = columns.filter((c) => !c.bad && (c.kind !== "number" || numbers > 2));
+  const free = columns.filter((c) => !(c.bad && countOf(c) > 2) && (c.kind !== "number" || numbers > 2));
   const rank = (c) => {
     const many = countOf(c), few = many === 2 ? 0 : many > 2 && many <= 20 ? 1 : many > 20 ? 2 : 3;
     return 2 * few + (c.kind === "number" ? 1 : 0);

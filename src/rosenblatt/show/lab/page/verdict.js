@@ -49,7 +49,7 @@ export class Verdict {
     panel.dataset.verdict = answer ? answer.verdict : "unknown";
     put("verdict", answer ? HEADS[answer.verdict] || answer.verdict : "Unknown");
     put("proof", answer ? [answer.words, answer.proof].filter(Boolean).join(" ") : "");
-    const exact = typeof answer?.exact === "string" ? answer.exact : "";
+    const exact = typeof answer?.exact === "string" && !answer.proof?.includes(answer.exact) ? answer.exact : ""; // not twice
     document.getElementById("exact-proof").hidden = !exact;
     put("exact-words", exact);
     const time = answer && Number.isFinite(answer.milliseconds) ? `${answer.milliseconds < 10 ? answer.milliseconds.toFixed(1) : Math.round(answer.milliseconds)} ms` : "";

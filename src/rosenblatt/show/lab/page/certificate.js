@@ -63,7 +63,8 @@ function brief(text) {
   if (text.length <= 9) return text;
   const [above, below = "1"] = text.split("/");
   try {
-    const digits = 10n ** 9n;
+    const digits = 10n ** 9n, parts = [above, below].map((part) => Number(BigInt(part)));
+    if (parts.every(Number.isFinite)) return "≈" + short(parts[0] / parts[1]);
     return "≈" + short(Number((BigInt(above) * digits) / BigInt(below)) / 1e9);
   } catch {
     return "≈" + short(Number(above) / Number(below)); // a decimal number

@@ -185,7 +185,7 @@ export class Plane {
     if (!Number.isFinite(margin)) return;
     const { inner, scale } = this.view, [u, v] = this.view.toPixel(...point);
     const left = u > inner.left + inner.width - 130 * scale, x = u + (left ? -16 : 16) * scale;
-    this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `y g(x) = ${short(margin)}`));
+    this.layers.labels.append(drawn("text", { class: "label reach-label", x, y: v + 5 * scale, "text-anchor": left ? "end" : "start" }, `y g(x) = ${Math.abs(margin) < 1e5 ? short(margin) : tick(margin)}`));
   }
 
   /* Whether a place can be seen well, away from the edges. */

@@ -65,6 +65,7 @@ export class Run {
     } catch (error) {
       fail("run", error);
       if (error.refused) this.giveWay(situation);
+      else if (this.asked === situation) this.asked = null; // asked again with whatever is done next
     }
     this.changed();
     if (this.current) this.prefetch();

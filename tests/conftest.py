@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 # the compiler makes many objects and few cycles: a tenth of its time went into looking for them
 gc.set_threshold(50_000, 20, 20)
 
-for name, examples in {"quick": 10, "test": 50, "soak": 5000}.items():
+for name, examples in {"quick": 10, "test": 40, "soak": 5000}.items():
     settings.register_profile(
         name,
         max_examples=examples,

@@ -22,7 +22,7 @@ from rosenblatt.errors import ClusterError
 from rosenblatt.scale.dask import DaskPerceptron, Shards
 from tests.strategies import SOAKED
 
-FITS = 20 if SOAKED else 3
+FITS = 20 if SOAKED else 2
 ASKED: dict[str, Any] = {"tol": None, "max_iter": 25, "keep": "average"}
 
 

@@ -191,7 +191,7 @@ def fit_file(
     with _keeper(checkpoint, every, resume, {**options, **asked}, file, watcher) as keeper:
         run, source = _trained(
             file,
-            _decided(columns, wishes, reading, file),
+            decided(columns, wishes, reading, file),
             reading,
             wishes,
             keeper,
@@ -263,7 +263,7 @@ def _opened(file: Any, reading: dict[str, Any]) -> Any:
     return file
 
 
-def _decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Any) -> str:
+def decided(columns: str, wishes: Wishes, reading: Mapping[str, Any], file: Any) -> str:
     """plain, raw, or auto: to be seen."""
     if columns not in ("auto", "raw", "plain"):
         raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")

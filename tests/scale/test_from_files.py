@@ -107,6 +107,9 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
     assert done.model.feature_names == ("colour=blue", "colour=red", "size")
     told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
     assert json.loads(told.stdout)["error"] == 0.0
+    (place / "3.csv").write_text("colour,size,answer\nred,-1,1\n")  # of these rows none
+    few = fit_files(str(place), tmp_path / "few", client=client, target="answer", where="size > 0")
+    assert (few.rows, few.shards) == (np.sum(X[:, 0] > 0), 3)
     with pytest.raises(DataError, match="number"):
         fit_files(str(place), tmp_path / "m", client=client, target="answer", columns="plain")
 

@@ -22,8 +22,8 @@ from rosenblatt.data.columns.looking import columns_of_file
 from rosenblatt.data.readers import read_chunks
 from rosenblatt.data.reading import NotNumbers, ReadAgain
 from rosenblatt.data.written import check_place
-from rosenblatt.errors import DataError, ParameterError, RosenblattError
-from rosenblatt.from_file import settings_of
+from rosenblatt.errors import DataError, RosenblattError
+from rosenblatt.from_file import decided, settings_of
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.model_file import LinearModel, save_model
 from rosenblatt.scale.dask import DaskPerceptron
@@ -135,7 +135,9 @@ def fit_files(
     """
     began, client, out = time.perf_counter(), client_or_default(client), Path(out)
     reading = {k: v for k, v in reading.items() if v is not None}
+    wishes = wishes or Wishes()
     pieces = listed(place, reading.get("format"), block_bytes)
+    columns = decided(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
     for piece in pieces:
         check_place(out, {"the data file": Path(piece.url)})
     model = DaskPerceptron(
@@ -189,8 +191,9 @@ def _read_piece(piece: Piece, reading: Mapping[str, Any]) -> Pieced | None:
             except ReadAgain as e:
                 source = source._again(e)
             except DataError as e:
-                if piece.length is not None and "has no rows" in str(e):
-                    return None  # a stretch within one line
+                part = piece.length is not None or settings.get("where")
+                if part and "has no rows" in str(e):
+                    return None  # a stretch within one line, or a file without a row asked for
                 raise _at(e, path, piece) from e
         weights = None
         if any(chunk.sample_weight is not None for chunk in chunks):
@@ -260,16 +263,12 @@ def _tables(
     pieces: list[Piece],
     reading: dict[str, Any],
     columns: str,
-    wishes: Wishes | None,
+    wishes: Wishes,
     timeout: float,
     say: Callable[[str], object],
 ) -> tuple[list[Any], Columns | None]:
     """All pieces read, plain if that goes, else with columns that one worker looks at before."""
-    if columns not in ("auto", "raw", "plain"):
-        raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
-    wishes = wishes or Wishes()
-    asked = wishes != Wishes() or "missing" in reading
-    if columns != "raw" and not asked:
+    if columns != "raw":
         try:
             return _read_all(client, pieces, reading, timeout), None
         except NotNumbers as e:

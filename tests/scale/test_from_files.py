@@ -125,11 +125,13 @@ def test_the_command(client: Any, folder: Path, tmp_path: Path) -> None:
         done = CliRunner().invoke(app, [*asked, passes, *saving])
         assert done.exit_code == 0, done.output
     assert "going on from" in done.stderr
+    assert ": 2 rounds done\n" in done.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     shown = CliRunner().invoke(
         app, ["fit", str(folder), "--cluster", address, "--out", str(tmp_path / "m")]
     )
-    assert "90 in 3 shards" in shown.stdout
+    assert "90 in 3 shards on 2 workers\n" in shown.stdout
+    assert "1 (the rounds asked for were made: " in shown.stdout
     for more, words in (
         (["--every", "5m"], "every round is saved"),
         (["--workers", "1"], "Give one"),

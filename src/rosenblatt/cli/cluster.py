@@ -99,14 +99,16 @@ def fit_on_cluster(
 
 def told(facts: dict[str, Any]) -> str:
     """A few lines about training on a cluster."""
-    from rosenblatt.learn.trace import StopReason
+    from rosenblatt.learn.trace import StopReason, plural
 
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_round"][:10])
     more = ", ..." if facts["rounds"] > 10 else ""
-    reason = StopReason(facts["stop_reason"]).sentence.replace("pass", "round")
+    reason = StopReason(facts["stop_reason"]).sentence
+    reason = reason.replace("passes", "rounds").replace("pass", "round")
     names = [f"{c:g}" if isinstance(c, float) else str(c) for c in facts["classes"][:10]]
+    shards, workers = plural(facts["shards"], "shard"), plural(facts["workers"], "worker")
     lines = [
-        ("rows", f"{facts['rows']:,} in {facts['shards']:,} shards on {facts['workers']} workers"),
+        ("rows", f"{facts['rows']:,} in {shards} on {workers}"),
         ("features", f"{facts['features']:,}"),
         ("classes", ", ".join(names) + (", ..." if len(facts["classes"]) > 10 else "")),
         ("rounds", f"{facts['rounds']} ({reason})"),

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from rosenblatt.data.generations import Generations
 from rosenblatt.errors import CheckpointError, ParameterError
 from rosenblatt.learn.checkpoint import this_processor, this_version
+from rosenblatt.learn.trace import plural
 from rosenblatt.scale.rounds import Rounds
 
 FORMAT = 1
@@ -64,7 +65,8 @@ class Saved:
                 f"there is no checkpoint in {self.generations.folder}: starting from the beginning"
             )
         elif found is not None:
-            self.say(f"going on from {self.generations.good}: round {len(rounds.history)}, done")
+            made = plural(len(rounds.history), "round")
+            self.say(f"going on from {self.generations.good}: {made} done")
 
     def _taken(
         self, rounds: Rounds, facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]

@@ -147,6 +147,12 @@ def test_errors_name_the_file(client: Any, tmp_path: Path) -> None:
     (tmp_path / "b.svm").write_text("1 1:2\nspam\n")
     with pytest.raises(DataError, match=r"b\.svm, line 2"):
         fit_files(str(tmp_path), tmp_path / "m", client=client)
+    tables = tmp_path / "_tables"
+    tables.mkdir()
+    for name in "ab":
+        (tables / f"{name}.csv").write_text(f"{name},y\n1,0\n2,1\n")
+    with pytest.raises(DataError, match=r"a\.csv has a, and .*b\.csv has b\."):
+        fit_files(str(tables), tmp_path / "m", client=client, target="y")
     (tmp_path / "b.svm").write_text("1 1:2\n")
     (tmp_path / "b.svm").chmod(0)
     try:

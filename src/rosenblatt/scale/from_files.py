@@ -148,7 +148,7 @@ def fit_files(
     )  # fmt: skip
     tables, learned = _tables(client, place, pieces, reading, columns, wishes, timeout, say)
     facts = _on_each(client, tables, _fact, timeout)
-    shards, facts = _shards(client, tables, facts, timeout)
+    shards, facts = _shards(client, pieces, tables, facts, timeout)
     read = time.perf_counter()
     with client.as_current():
         model.fit_shards(shards, say)
@@ -318,19 +318,19 @@ def _on_each(client: Any, tables: list[Any], function: Any, timeout: float) -> l
 
 
 def _shards(
-    client: Any, tables: list[Any], facts: list[Any], timeout: float
+    client: Any, pieces: list[Piece], tables: list[Any], facts: list[Any], timeout: float
 ) -> tuple[Shards, list[dict[str, Any]]]:
     there = [k for k, fact in enumerate(facts) if fact is not None]
-    tables, facts = [tables[k] for k in there], [facts[k] for k in there]
+    tables, facts, pieces = ([of[k] for k in there] for of in (tables, facts, pieces))
     if not tables:
         raise DataError("there are no rows in any file. Give at least one.")
     bases = [fact["base"] for fact in facts if fact["base"] is not None]
     base = min(bases, default=None)
-    for fact in facts:
+    for piece, fact in zip(pieces, facts, strict=True):
         if fact["names"] != facts[0]["names"]:
             raise DataError(
-                f"files have different columns: {list(facts[0]['names'][:5])} and "
-                f"{list(fact['names'][:5])}. Give files with the same ones."
+                f"files have different columns: {pieces[0]} has {_some(facts[0]['names'])}, and "
+                f"{piece} has {_some(fact['names'])}. Give files with the same ones."
             )
         if base is not None:
             fact["settings"]["zero_based"] = base == 0
@@ -339,3 +339,11 @@ def _shards(
     y = [client.submit(_labels, table, pure=False) for table in tables]
     weight = [client.submit(_weight, table, pure=False) for table in tables]
     return Shards.of(X, y, weight, client, timeout=timeout), facts
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """
+    >>> _some(("a", "b")), _some(tuple("abcdefg"))
+    ('a, b', 'a, b, c, d, e, ...')
+    """
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "no names"

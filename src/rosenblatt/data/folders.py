@@ -37,7 +37,10 @@ def files_of(path: Path) -> list[Path]:
             found.setdefault(kind, []).append(file)
     if len(found) != 1:
         held = "CSV and Parquet files" if found else "no CSV or Parquet file"
-        raise DataError(f"the folder {path} holds {held}. Give one with files of one kind.")
+        raise DataError(
+            f"the folder {path} holds {held}. Give one with files of one kind; one of LIBSVM or VW "
+            "files is read by fit --workers N."
+        )
     files = next(iter(found.values()))
     return sorted(files, key=lambda file: file.relative_to(path).parts)
 

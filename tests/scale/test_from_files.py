@@ -142,6 +142,23 @@ def test_the_command(client: Any, folder: Path, tmp_path: Path) -> None:
         assert words in bad.stderr
 
 
+def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for place, more, words in (
+        (folder, ["--rule", "scw"], "rule='scw'"),
+        (folder, ["--keep", "vote"], "keep='vote'"),
+        (folder, ["--resume"], "resume needs checkpoint"),
+        (folder, ["--target", "y"], "setting of csv files"),
+        (folder / "nowhere", [], "there is no"),
+        (tmp_path / "empty", [], "holds no file"),
+    ):
+        asked = ["fit", str(place), "--cluster", "nobody", "--out", str(tmp_path / "m"), *more]
+        done = CliRunner().invoke(app, asked)
+        assert done.exit_code == 2
+        assert words in done.stderr
+        assert "scheduler" not in done.stderr
+
+
 def test_errors_name_the_file(client: Any, tmp_path: Path) -> None:
     (tmp_path / "a.svm").write_text("1 1:2\n-1 2:1\n")
     (tmp_path / "b.svm").write_text("1 1:2\nspam\n")

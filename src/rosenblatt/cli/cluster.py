@@ -38,8 +38,6 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
     distributed = engine()
     import dask
 
-    if cluster is not None and workers is not None:
-        raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     with ExitStack() as stack:
         address: Any = cluster
         if workers is not None:
@@ -75,8 +73,14 @@ def fit_on_cluster(
     **asked: Any,
 ) -> Any:
     """What fit does where --cluster or --workers is given."""
-    from rosenblatt.data.columns.learning import Wishes
+    from rosenblatt.scale.waiting import engine
 
+    engine()
+    from rosenblatt.data.columns.learning import Wishes
+    from rosenblatt.scale.from_files import fit_files
+
+    if cluster is not None and workers is not None:
+        raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     if every is not None:
         raise ParameterError("--every: on a cluster every round is saved. Leave it out.")
     if shuffle_window is not None:
@@ -87,14 +91,11 @@ def fit_on_cluster(
         "kinds": kinds(column) or None,
     }
     wishes = Wishes(**{k: v for k, v in given.items() if v is not None})
-    with client_of(cluster, workers) as client:
-        from rosenblatt.scale.from_files import fit_files
-
-        return fit_files(
-            place, out, client=client, wishes=wishes,
-            verbose=int(not quiet and sys.stderr.isatty()),
-            say=(lambda _: None) if quiet else say, **asked,
-        )  # fmt: skip
+    return fit_files(
+        place, out, client=lambda: client_of(cluster, workers), wishes=wishes,
+        verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
+        **asked,
+    )  # fmt: skip
 
 
 def told(facts: dict[str, Any]) -> str:

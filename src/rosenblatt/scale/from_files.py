@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +27,11 @@ from rosenblatt.errors import DataError, RosenblattError
 from rosenblatt.from_file import decided, settings_of
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.model_file import LinearModel, save_model
+from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.dask import DaskPerceptron
 from rosenblatt.scale.listed import BLOCK_BYTES, Piece, listed
 from rosenblatt.scale.rounds import Round
+from rosenblatt.scale.saved import saved
 from rosenblatt.scale.shards import Shards
 from rosenblatt.scale.waiting import (
     PATIENCE,
@@ -120,7 +123,8 @@ def fit_files(
     ----------
     place : a folder, a file, or a URL that fsspec knows; LIBSVM, VW text, CSV or Parquet
     out : where the model goes
-    client : the cluster; left out, the one in use
+    client : the cluster; left out, the one in use; or a function that begins one (for `with`),
+        which is called when all has been checked that can be
     rounds : most rounds
     keep, rule, eta0, fit_intercept : as :class:`rosenblatt.scale.dask.DaskPerceptron` has them
     shuffle_seed : visit the rows of every shard in an order drawn from it; None: as they stand
@@ -133,46 +137,62 @@ def fit_files(
     timeout : seconds without any worker before work is given up
     reading : settings of :func:`rosenblatt.read_chunks`
     """
-    began, client, out = time.perf_counter(), client_or_default(client), Path(out)
+    out = Path(out)
+    client = client if callable(client) else client_or_default(client)
     reading = {k: v for k, v in reading.items() if v is not None}
     wishes = wishes or Wishes()
-    pieces = listed(place, reading.get("format"), block_bytes)
-    columns = decided(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
-    for piece in pieces:
-        check_place(out, {"the data file": Path(piece.url)})
     model = DaskPerceptron(
         max_iter=rounds, tol=None, keep=keep, rule=resolve(rule), eta0=eta0,
         fit_intercept=fit_intercept, shuffle=shuffle_seed is not None,
         random_state=shuffle_seed or 0, checkpoint=checkpoint, resume=resume, verbose=verbose,
         timeout=timeout,
     )  # fmt: skip
-    tables, learned = _tables(client, place, pieces, reading, columns, wishes, timeout, say)
-    facts = _on_each(client, tables, _fact, timeout)
-    shards, facts = _shards(client, pieces, tables, facts, timeout)
-    read = time.perf_counter()
-    with client.as_current():
-        model.fit_shards(shards, say)
-    names = facts[0]["names"] if learned is None else learned.feature_names
-    linear = LinearModel(
-        model.coef_, model.intercept_, model.classes_, names,
-        {
-            "rounds": rounds, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
-            "fit_intercept": fit_intercept, "method": "mix", "shards": len(shards),
-            "shuffle_seed": shuffle_seed,
-        },
-        facts[0]["settings"],
-        training={
-            "rows": shards.n_rows, "passes": model.n_iter_, "mistakes": model.n_mistakes_,
-            "updates": model.n_updates_, "stop_reasons": [model.stop_reason_],
-        },
-        columns=None if learned is None else learned.to_json(),
-    )  # fmt: skip
-    save_model(linear, out)
-    return ClusterFitted(
-        linear, out, place, len(shards), shards.n_rows, model.history_, model.stop_reason_,
-        sum(fact["skipped"] for fact in facts), len(client.nthreads()), read - began,
-        time.perf_counter() - began, learned,
-    )  # fmt: skip
+    pieces = listed(place, reading.get("format"), block_bytes)
+    columns = decided(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
+    _check(model, out, pieces, reading, columns)
+    with client() if callable(client) else nullcontext(client) as cluster:
+        began = time.perf_counter()
+        tables, learned = _tables(cluster, place, pieces, reading, columns, wishes, timeout, say)
+        facts = _on_each(cluster, tables, _fact, timeout)
+        shards, facts = _shards(cluster, pieces, tables, facts, timeout)
+        read = time.perf_counter()
+        with cluster.as_current():
+            model.fit_shards(shards, say)
+        names = facts[0]["names"] if learned is None else learned.feature_names
+        linear = LinearModel(
+            model.coef_, model.intercept_, model.classes_, names,
+            {
+                "rounds": rounds, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
+                "fit_intercept": fit_intercept, "method": "mix", "shards": len(shards),
+                "shuffle_seed": shuffle_seed,
+            },
+            facts[0]["settings"],
+            training={
+                "rows": shards.n_rows, "passes": model.n_iter_, "mistakes": model.n_mistakes_,
+                "updates": model.n_updates_, "stop_reasons": [model.stop_reason_],
+            },
+            columns=None if learned is None else learned.to_json(),
+        )  # fmt: skip
+        save_model(linear, out)
+        return ClusterFitted(
+            linear, out, place, len(shards), shards.n_rows, model.history_, model.stop_reason_,
+            sum(fact["skipped"] for fact in facts), len(cluster.nthreads()), read - began,
+            time.perf_counter() - began, learned,
+        )  # fmt: skip
+
+
+def _check(
+    model: DaskPerceptron, out: Path, pieces: list[Piece], reading: dict[str, Any], columns: str
+) -> None:
+    """What can be known to be wrong before there is a cluster."""
+    options_of(model.get_params(deep=False))
+    if model.checkpoint is None:
+        saved(None, model.resume, dict)  # refuses resume alone
+    for piece in pieces:
+        check_place(out, {"the data file": Path(piece.url)})
+    if pieces[0].format is not None:
+        raw = {"columns": "raw"} if columns == "raw" else {}
+        read_chunks(pieces[0].url, **{**reading, "format": pieces[0].format, **raw})
 
 
 # ------------------------------------------------------------------- what workers do

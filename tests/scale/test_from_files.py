@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+import multiprocessing
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ import fsspec
 
 from rosenblatt import load_model
 from rosenblatt.cli import app
+from rosenblatt.cli.cluster import undisturbed
 from rosenblatt.errors import ClusterError, DataError
 from rosenblatt.scale.from_files import fit_files
 from rosenblatt.scale.listed import listed
@@ -157,6 +163,21 @@ def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path
         assert done.exit_code == 2
         assert words in done.stderr
         assert "scheduler" not in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="threads block no signals here")
+def test_what_workers_are_started_by_does_not_hear_ctrl_c() -> None:
+    """Else each of them would end by itself when it is typed, with a traceback."""
+    code = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+
+    async def heard() -> str:
+        multiprocessing.get_context("spawn").Lock()
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+
+    with undisturbed() as loop:
+        done = asyncio.run_coroutine_threadsafe(heard(), loop.asyncio_loop)
+        assert done.result(60) == "True\n"
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_errors_name_the_file(client: Any, tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from rosenblatt.cli.given import kinds
 from rosenblatt.errors import ClusterError, ParameterError
 
 CONNECT = 10  # seconds to find a scheduler
+SOON = 1  # seconds for a worker to end by itself
 
 
 def as_written(path: Path) -> str:
@@ -45,9 +48,10 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
             stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"}))
             local = distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=":0",
-                silence_logs="CRITICAL",
+                silence_logs="CRITICAL", loop=stack.enter_context(undisturbed()),
             )  # fmt: skip
             address = stack.enter_context(local)
+            stack.enter_context(_soon_ended(local))
         try:
             client = stack.enter_context(distributed.Client(address, timeout=CONNECT))
         except (OSError, ValueError) as e:
@@ -56,6 +60,47 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
                 "workers with `dask worker`, or use --workers N."
             ) from e
         yield client
+
+
+@contextmanager
+def undisturbed() -> Iterator[Any]:
+    """A loop that starts processes which do not hear Ctrl-C: we do, and end them.
+
+    A terminal sends it to all. Which signals are blocked goes from a thread to those it starts,
+    and on to processes; so also to a worker that is started again.
+    """
+    from multiprocessing import resource_tracker
+
+    from distributed.utils import LoopRunner
+
+    resource_tracker.ensure_running()  # which unblocks Ctrl-C in the thread that first asks
+    runner, mask = LoopRunner(), getattr(signal, "pthread_sigmask", None)  # not on Windows
+    before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
+    try:
+        runner.start()
+    finally:
+        if mask:
+            mask(signal.SIG_SETMASK, before)
+    try:
+        yield runner.loop
+    finally:
+        runner.stop()
+
+
+@contextmanager
+def _soon_ended(local: Any) -> Iterator[None]:
+    """Interrupted, nobody waits for what the workers are at."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+
+        async def end() -> None:
+            nannies = local.workers.values()
+            await asyncio.gather(*(nanny.close(timeout=SOON) for nanny in nannies))
+
+        with suppress(Exception):  # the cluster closes what is left
+            local.sync(end)
+        raise
 
 
 def fit_on_cluster(

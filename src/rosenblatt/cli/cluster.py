@@ -136,11 +136,19 @@ def fit_on_cluster(
         "kinds": kinds(column) or None,
     }
     wishes = Wishes(**{k: v for k, v in given.items() if v is not None})
-    return fit_files(
-        place, out, client=lambda: client_of(cluster, workers), wishes=wishes,
-        verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
-        **asked,
-    )  # fmt: skip
+    try:
+        return fit_files(
+            place, out, client=lambda: client_of(cluster, workers), wishes=wishes,
+            verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
+            **asked,
+        )  # fmt: skip
+    except KeyboardInterrupt as e:
+        if asked["checkpoint"] is None:
+            raise
+        raise KeyboardInterrupt(
+            f"told to end: rounds that were done are saved in {asked['checkpoint']}. The same "
+            "command with --resume (resume=True) goes on from there"
+        ) from e
 
 
 def told(facts: dict[str, Any]) -> str:

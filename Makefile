@@ -1,4 +1,4 @@
-# make demo | make lab | make test | make soak | make wheel | make lint | make docs | make bench
+# make demo | make lab | make test | make long | make soak | make wheel | make lint | make docs | make bench
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test soak wheel lint docs bench clean
+.PHONY: demo lab test long soak wheel lint docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -51,7 +51,10 @@ lab: $(VENV)/.lab
 
 test: $(VENV)/.test
 	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST)
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long'
+
+long: $(VENV)/.test
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m long tests
 
 soak: $(VENV)/.test
 	rm -rf $(CACHE)

@@ -75,7 +75,7 @@ def timed(model: Any, shards: Shards) -> float:
 
 def speed(one: Any, two: Any, quick: bool) -> str:
     cases: list[tuple[str, int, int, int, dict[str, Any], int]] = [
-        ("ten classes", 1_600_000, 100, 10, {}, 8),
+        ("ten classes", 3_200_000, 100, 10, {}, 6),
         ("two classes", 3_200_000, 100, 2, {}, 30),
     ]
     body = []

@@ -24,7 +24,8 @@ from datasets import REAL, Split, make
 from report import number, table
 
 from rosenblatt import Perceptron
-from rosenblatt.scale.dask import DaskPerceptron, Shards
+from rosenblatt import separability as separability_of_one
+from rosenblatt.scale.dask import ClusterRows, DaskPerceptron, Shards, separability
 
 SHARDS = 8
 
@@ -206,6 +207,56 @@ def beside_dask_ml(two: Any, quick: bool) -> str:
     return table(header, body)
 
 
+# ---------------------------------------------------------------------------- separability
+
+
+def verdicts(two: Any, quick: bool) -> str:
+    """What a verdict and its check cost on a cluster, and how long one process takes for it."""
+    n, d = (40_000 if quick else 1_000_000), 20
+    body = []
+    for name in ("separable", "quasi-separable", "overlapping"):
+        parts = [decided(k, n // SHARDS, d, name) for k in range(SHARDS)]
+        X = np.concatenate([x for x, _ in parts])
+        y = np.concatenate([v for _, v in parts])
+        made = [dask.delayed(decided, nout=2)(k, n // SHARDS, d, name) for k in range(SHARDS)]
+        best = {"there": np.inf, "here": np.inf}
+        for _ in range(2):
+            rows = ClusterRows.of([x for x, _ in made], [v for _, v in made], client=two)
+            began = time.perf_counter()
+            certificate = separability(rows)
+            best["there"] = min(best["there"], time.perf_counter() - began)
+            cost = str(rows.traffic).split(", ")
+            began = time.perf_counter()
+            here = separability_of_one(X, y)
+            best["here"] = min(best["here"], time.perf_counter() - began)
+        assert certificate.verdict == here.verdict == name
+        passes = rows.traffic.passes
+        assert certificate.verify(rows)
+        body.append(
+            [name, number(best["there"]), number(best["here"]),
+             f"{best['there'] / best['here']:.1f}", "; ".join(cost), rows.traffic.passes - passes]
+        )  # fmt: skip
+        print(body[-1], file=sys.stderr, flush=True)
+    header = [
+        f"verdict, {n:,} x {d}", "two workers, s", "one process, s", "times as long",
+        "what it cost", "passes of verify",
+    ]  # fmt: skip
+    return table(header, body)
+
+
+def decided(k: int, n: int, d: int, verdict: str) -> tuple[Any, Any]:
+    """Rows on their side of a hyperplane; the first 50 on it, or the first 50 on the other side."""
+    X = np.random.default_rng(k).standard_normal((n, d)).round(3)
+    y = X[:, 0] > 0
+    X[:, 0] += np.where(y, 0.01, -0.01)
+    if verdict == "quasi-separable":
+        X[:50, 0] = 0.0
+        y[:50] = np.arange(50) % 2 == 0
+    if verdict == "overlapping":
+        y[:50] = ~y[:50]
+    return X, y.astype(np.int64)
+
+
 # ------------------------------------------------------------------------------- accuracy
 
 
@@ -262,6 +313,7 @@ def main() -> None:
             "speed": lambda: speed(one, two, args.quick),
             "communication": lambda: communication(two, args.quick),
             "dask-ml": lambda: beside_dask_ml(two, args.quick),
+            "separability": lambda: verdicts(two, args.quick),
             "accuracy": lambda: accuracies(two, args.quick),
         }
         for name, job in jobs.items():

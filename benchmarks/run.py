@@ -154,6 +154,7 @@ SCRIPTS = {
             r"method='mix'": (PAGE, "cluster"),
             r"sent in a round": (PAGE, "cluster-communication"),
             r"of labels turned": (PAGE, "cluster-dask-ml"),
+            r"verdict, ": (PAGE, "cluster-separability"),
             r"accuracy on test rows, average": (PAGE, "cluster-accuracy"),
         },
         ("numba", "scikit-learn", "dask", "distributed", "dask-ml"),

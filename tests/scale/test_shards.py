@@ -10,18 +10,18 @@ import pytest
 import scipy.sparse as sp
 
 dask = pytest.importorskip("dask", reason="the extra [dask] is not installed")
-import dask.array as da  # noqa: E402
-import dask.dataframe as dd  # noqa: E402
-import pandas as pd  # noqa: E402
+import dask.array as da  # noqa: E402  # after importorskip
+import dask.dataframe as dd  # noqa: E402  # after importorskip
+import pandas as pd  # noqa: E402  # after importorskip
 
-from rosenblatt.errors import (  # noqa: E402
+from rosenblatt.errors import (  # noqa: E402  # after importorskip
     ClusterError,
     DataError,
     DataTypeError,
     LabelError,
     MissingPackageError,
 )
-from rosenblatt.scale.shards import Shards  # noqa: E402
+from rosenblatt.scale.shards import Shards  # noqa: E402  # after importorskip
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(-3, 4, (100, 5)).astype(np.float64)

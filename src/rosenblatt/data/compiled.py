@@ -70,7 +70,7 @@ def only_linked() -> Any:
         def set_env(self, name: str, env: Any) -> None:
             pass
 
-    class Linked(Library):  # type: ignore[misc]
+    class Linked(Library):  # type: ignore[misc]  # numba has no types
         """Code that is optimised and then linked into that of its callers."""
 
         @property
@@ -86,7 +86,7 @@ def only_linked() -> Any:
             self._ensure_finalized()
             return 0  # as where there is no wrapper
 
-    class Linking(Compiler):  # type: ignore[misc]
+    class Linking(Compiler):  # type: ignore[misc]  # the same
         def define_pipelines(self) -> Any:
             state = self.state
             if state.library is None:

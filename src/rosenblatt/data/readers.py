@@ -347,20 +347,27 @@ def read(path: str | Path, **settings: Any) -> Table:
     >>> table.X.toarray()[:, 3:5], table.y, table.sample_weight
     (array([[1. , 0.5], [0. , 1. ]]), array([ 1., -1.]), array([2., 1.]))
     """
-    source = read_chunks(path, **settings)
-    while True:
-        try:
-            chunks = list(source)
-            break
-        except ReadAgain as e:
-            source = source._again(e)
-    weights = None
-    if any(c.sample_weight is not None for c in chunks):
-        ones = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
-        weights = np.concatenate(list(ones))
+    chunks, source = all_chunks(read_chunks(path, **settings))
     y = np.concatenate([c.y for c in chunks])
     X = _stacked([c.X for c in chunks])
-    return Table(X, y, source.feature_names, weights, source.skipped)
+    return Table(X, y, source.feature_names, all_weights(chunks), source.skipped)
+
+
+def all_chunks(source: FileChunks) -> tuple[list[Chunk], FileChunks]:
+    """The whole file, and the source as it was read in the end."""
+    while True:
+        try:
+            return list(source), source
+        except ReadAgain as e:
+            source = source._again(e)
+
+
+def all_weights(chunks: Sequence[Chunk]) -> Any:
+    """The weights of all rows, 1 where a chunk has none; None where no chunk has any."""
+    if all(c.sample_weight is None for c in chunks):
+        return None
+    ones = (np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks)
+    return np.concatenate(list(ones))
 
 
 def read_csv(path: str | Path, target: str, header: bool | None = None) -> Table:

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Wishes
 from rosenblatt.data.columns.looking import columns_of_file
-from rosenblatt.data.readers import read_chunks
-from rosenblatt.data.reading import NotNumbers, ReadAgain
+from rosenblatt.data.readers import all_chunks, all_weights, read_chunks
+from rosenblatt.data.reading import NotNumbers
 from rosenblatt.data.written import check_place
 from rosenblatt.errors import DataError, RosenblattError
 from rosenblatt.from_file import decided, settings_of
@@ -204,29 +204,20 @@ def _read_piece(piece: Piece, reading: Mapping[str, Any]) -> Pieced | None:
         settings = {"threads": 1, **reading}
         settings["format"] = settings.get("format") or piece.format
         source = read_chunks(path, **settings)
-        while True:
-            try:
-                chunks = list(source)
-                break
-            except ReadAgain as e:
-                source = source._again(e)
-            except DataError as e:
-                part = piece.length is not None or settings.get("where")
-                if part and "has no rows" in str(e):
-                    return None  # a stretch within one line, or a file without a row asked for
-                raise _at(e, path, piece) from e
-        weights = None
-        if any(chunk.sample_weight is not None for chunk in chunks):
-            weights = np.concatenate(
-                [np.ones(len(c.y)) if c.sample_weight is None else c.sample_weight for c in chunks]
-            )
+        try:
+            chunks, source = all_chunks(source)
+        except DataError as e:
+            part = piece.length is not None or settings.get("where")
+            if part and "has no rows" in str(e):
+                return None  # a stretch within one line, or a file without a row asked for
+            raise _at(e, path, piece) from e
         y = np.concatenate([chunk.y for chunk in chunks])
         held = settings_of(source)
         zero = held.get("zero_based")
         base = None if held["format"] != "libsvm" else 0 if zero else 1
         return Pieced(
-            _whole([chunk.X for chunk in chunks]), y, weights, base, source.feature_names,
-            source.skipped.count, held,
+            _whole([chunk.X for chunk in chunks]), y, all_weights(chunks), base,
+            source.feature_names, source.skipped.count, held,
         )  # fmt: skip
 
 

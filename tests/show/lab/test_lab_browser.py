@@ -14,14 +14,14 @@ from tests.show.browsing import until
 pytest.importorskip("starlette", reason="the extra [lab] is not installed")
 uvicorn = pytest.importorskip("uvicorn", reason="the extra [lab] is not installed")
 
-from rosenblatt.show.lab.presets import preset  # noqa: E402
-from rosenblatt.show.lab.runs import run_of  # noqa: E402
-from rosenblatt.show.lab.server import application  # noqa: E402
-from rosenblatt.show.lab.serving import free_socket  # noqa: E402
-from rosenblatt.show.lab.table import Table  # noqa: E402
-from rosenblatt.show.lab.tours import told  # noqa: E402
-from rosenblatt.show.lab.verdict import verdict_of  # noqa: E402
-from rosenblatt.show.lab.warming import Warming  # noqa: E402
+from rosenblatt.show.lab.presets import preset  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.runs import run_of  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.server import application  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.serving import free_socket  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.table import Table  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.tours import told  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.verdict import verdict_of  # noqa: E402  # after importorskip
+from rosenblatt.show.lab.warming import Warming  # noqa: E402  # after importorskip
 
 SIZE = {"width": 1280, "height": 720}
 
@@ -277,7 +277,7 @@ TIPS = """async () => {
     if (!inside || !document.elementFromPoint(x, y).matches(".handle")) lost.push([k, x, y]);
   }
   return lost;
-}"""  # noqa: E501
+}"""  # noqa: E501  # a script
 
 
 def test_the_tip_of_the_weight_vector_can_always_be_grabbed(opened):

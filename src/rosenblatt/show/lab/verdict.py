@@ -103,7 +103,7 @@ def _largest(certificate: Separable, X: Array, y: Array, offset: bool) -> dict[s
 
 def _common(certificate: Certificate, X: Array, y: Array, offset: bool) -> dict[str, Any]:
     """The point of both hulls, or the origin in the hull of the y x, and the rows that make it."""
-    witness: Any = getattr(certificate, "witness")  # noqa: B009
+    witness: Any = getattr(certificate, "witness")  # noqa: B009  # not of Separable
     signs = [int(y[i]) for i in witness.rows]
     shares = [Fraction(c) for c in witness.weights]
     ours = zip(shares, signs, strict=True)

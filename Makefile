@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # what is imported is compiled then: half a minute less for each environment
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
+# `make` compiles the core itself, so pip only links src
+EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
+CORE := build/core
 CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process; in the order of the folders
@@ -14,49 +17,64 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test long soak wheel lint docs bench clean
+.PHONY: demo lab test long soak wheel lint stub docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.base: $(VENV)/.venv pyproject.toml
+# what builds the core, as pyproject.toml lists it
+$(VENV)/.tools: $(VENV)/.venv pyproject.toml
 	@echo "installing rosenblatt into $(VENV) (about a minute the first time) ..."
-	$(PIP) -e .
+	$(PIP) cmake ninja $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	touch $@
+
+# the module lies in src/rosenblatt; only what changed is compiled again
+$(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/*)
+	@echo "compiling the core (about 15 seconds the first time) ..."
+	@$(BIN)/cmake -S . -B $(CORE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
+	$(BIN)/cmake --build $(CORE)
+	@rm -f src/rosenblatt/_core*.so
+	@$(BIN)/cmake --install $(CORE) --prefix src >/dev/null
+	touch $@
+
+$(VENV)/.base: $(VENV)/.tools pyproject.toml | $(VENV)/.core
+	$(PIP) $(EDITABLE) -e .
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base
-	$(PIP) -e '.[test]'
+	$(PIP) $(EDITABLE) -e '.[test]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.test
-	$(PIP) -e '.[dev]'
+	$(PIP) $(EDITABLE) -e '.[dev]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base
-	$(PIP) -e '.[bench]'
+	$(PIP) $(EDITABLE) -e '.[bench]'
 	touch $@
 
-demo: $(VENV)/.base
+demo: $(VENV)/.base $(VENV)/.core
 	@$(BIN)/rosenblatt demo
 
 $(VENV)/.lab: $(VENV)/.base
-	$(PIP) -e '.[lab]'
+	$(PIP) $(EDITABLE) -e '.[lab]'
 	touch $@
 
-lab: $(VENV)/.lab
+lab: $(VENV)/.lab $(VENV)/.core
 	@echo "starting the lab; Ctrl-C ends it ..."
 	@$(BIN)/rosenblatt lab
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.core
 	rm -rf $(CACHE)
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long'
 
-long: $(VENV)/.test
+long: $(VENV)/.test $(VENV)/.core
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m long tests
 
-soak: $(VENV)/.test
+soak: $(VENV)/.test $(VENV)/.core
 	rm -rf $(CACHE)
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) tests
 
@@ -71,17 +89,23 @@ wheel: $(VENV)/.dev
 		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. $(PACKED)
 	build/wheel/bin/rosenblatt --version
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/stub.py
+	$(BIN)/python .ci/check_symbols.py $(CORE)
 
-docs: $(VENV)/.dev
+# write src/rosenblatt/_core.pyi after a change of the bindings
+stub: $(VENV)/.base $(VENV)/.core
+	$(BIN)/python .ci/stub.py --write
+
+docs: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/python docs/make_api.py
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench $(VENV)/.core
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(CACHE) build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(CACHE) src/rosenblatt/_core*.so build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

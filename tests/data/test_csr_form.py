@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.data.csr_form import BROKEN, REPEATED, SORTED, UNIQUE, form
+from rosenblatt._core import CsrForm, csr_form
 from rosenblatt.data.labels import sorted_classes
 from rosenblatt.data.problem import as_matrix
 
@@ -17,21 +17,24 @@ from rosenblatt.data.problem import as_matrix
 def test_every_form_is_recognised(rows, kind):
     indptr = np.cumsum([0, *map(len, rows)]).astype(kind)
     indices = np.array([j for row in rows for j in row], dtype=kind)
-    expected = UNIQUE
+    expected = CsrForm.UNIQUE
     if any(j < 0 or j > 5 for j in indices):
-        expected = BROKEN
+        expected = CsrForm.BROKEN
     elif any(len(set(row)) < len(row) for row in rows):
-        expected = REPEATED
+        expected = CsrForm.REPEATED
     elif all(row == sorted(row) for row in rows):
-        expected = SORTED
-    assert form(indptr, indices, 6) == expected
+        expected = CsrForm.SORTED
+    assert csr_form(indptr, indices, 6) == expected
 
 
 def test_row_pointers_that_fall_or_lead_outside_are_broken():
     indices = np.array([0, 1, 2], dtype=np.int32)
     for indptr in ([1, 3], [0, 4], [0, 2, 1, 3], [0, 5, 3], []):
-        assert form(np.array(indptr, dtype=np.int32), indices, 3) == BROKEN
-    assert form(np.array([0, 0, 2, 2, 3], dtype=np.int32), indices[::-1].copy(), 3) == UNIQUE
+        assert csr_form(np.array(indptr, dtype=np.int32), indices, 3) == CsrForm.BROKEN
+    assert (
+        csr_form(np.array([0, 0, 2, 2, 3], dtype=np.int32), indices[::-1].copy(), 3)
+        == CsrForm.UNIQUE
+    )
 
 
 def test_rows_are_sorted_only_where_that_is_asked_for():

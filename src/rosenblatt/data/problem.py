@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt._core import CsrForm, csr_form
 from rosenblatt.data.labels import as_labels, check_same_kind, encode, sorted_classes
 from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import DataError, DataTypeError
-
-BROKEN, UNIQUE, REPEATED = 0, 2, 3  # as csr_form has them, which is loaded if need be
 
 __all__ = [
     "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_kept_by_floats",
@@ -287,17 +286,18 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
             f"{X.shape}. Reshape it to one row per example."
         )
     _check_shape(X.shape, name)
-    known = _form(X) if X.format == "csr" else BROKEN
+    form = _form(X) if X.format == "csr" else CsrForm.BROKEN
     try:  # never trust flags or bounds that a caller may have edited, even to convert
-        if known == BROKEN and X.format in ("csr", "csc", "bsr"):
+        if form == CsrForm.BROKEN and X.format in ("csr", "csc", "bsr"):
             type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)
         elif X.format == "coo":
             type(X)((X.data, tuple(X.coords)), shape=X.shape)
         A = X if X.format == "csr" else X.tocsr()
     except ValueError as e:
         raise DataError(f"{name} is not a valid sparse matrix: {e}. Build it anew.") from e
-    known = known or _form(A)
-    if known == REPEATED or (known == UNIQUE and ordered):
+    if form == CsrForm.BROKEN:
+        form = _form(A)
+    if form == CsrForm.REPEATED or (form == CsrForm.UNIQUE and ordered):
         A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
         A.has_canonical_format = A.has_sorted_indices = False
         A.sum_duplicates()
@@ -313,14 +313,16 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
     return out
 
 
-def _form(A: Matrix) -> int:
-    from rosenblatt.data.csr_form import form  # compiled: only if asked
-
+def _form(A: Matrix) -> CsrForm:
     plain = all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (A.indptr, A.indices))
     whole = plain and A.indptr.dtype.kind == "i" and A.indices.dtype.kind == "i"
     if not whole or len(A.indptr) != A.shape[0] + 1 or len(A.data) < len(A.indices):
-        return BROKEN
-    return form(A.indptr, A.indices, int(A.shape[1]))
+        return CsrForm.BROKEN
+    indptr, indices = (
+        part if part.dtype == np.int32 else part.astype(np.int64, copy=False)
+        for part in (A.indptr, A.indices)
+    )
+    return csr_form(indptr, indices, int(A.shape[1]))
 
 
 def _place(A: Matrix, k: int) -> tuple[int, int]:

@@ -1,0 +1,7 @@
+// The Python module rosenblatt._core.
+#include "bind.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled core: rows, scores, training loops and parsers.";
+    rosenblatt::bind_rows(m);
+}

@@ -1,0 +1,43 @@
+#include "csr_form.hpp"
+
+#include <vector>
+
+namespace rosenblatt {
+
+template <class P, class I>
+CsrForm csr_form(const P* indptr, int64_t n_indptr, const I* indices, int64_t n_indices,
+                 int64_t d) {
+    const int64_t n = n_indptr - 1;
+    if (n < 0 || indptr[0] != 0 || indptr[n] < 0 || int64_t(indptr[n]) > n_indices)
+        return CsrForm::broken;
+    for (int64_t i = 0; i < n; ++i)
+        if (indptr[i] > indptr[i + 1]) return CsrForm::broken;
+
+    // Count over all entries at once, which vectorises; then leave out the starts of rows, where
+    // the column before belongs to another row.
+    const int64_t size = indptr[n];
+    int64_t outside = 0, falls = 0;
+    for (int64_t k = 0; k < size; ++k) outside += (indices[k] < 0) | (int64_t(indices[k]) >= d);
+    if (outside > 0) return CsrForm::broken;
+    for (int64_t k = 1; k < size; ++k) falls += indices[k] <= indices[k - 1];
+    for (int64_t i = 1; i < n; ++i) {
+        const int64_t k = indptr[i];
+        if (k > indptr[i - 1] && k < size) falls -= indices[k] <= indices[k - 1];
+    }
+    if (falls == 0) return CsrForm::sorted;
+
+    std::vector<int64_t> last_row(size_t(d), -1);  // the last row that named a column
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t k = indptr[i]; k < indptr[i + 1]; ++k) {
+            if (last_row[size_t(indices[k])] == i) return CsrForm::repeated;
+            last_row[size_t(indices[k])] = i;
+        }
+    return CsrForm::unique;
+}
+
+template CsrForm csr_form(const int32_t*, int64_t, const int32_t*, int64_t, int64_t);
+template CsrForm csr_form(const int32_t*, int64_t, const int64_t*, int64_t, int64_t);
+template CsrForm csr_form(const int64_t*, int64_t, const int32_t*, int64_t, int64_t);
+template CsrForm csr_form(const int64_t*, int64_t, const int64_t*, int64_t, int64_t);
+
+}  // namespace rosenblatt

@@ -1,0 +1,75 @@
+#include "scores.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace rosenblatt {
+namespace {
+
+// Below this many products a thread costs more than it saves.
+constexpr int64_t PRODUCTS_PER_THREAD = 1 << 18;
+
+int64_t n_entries(const Rows& rows) {
+    switch (rows.ops->kind) {
+        case Kind::csr_f32_i32:
+        case Kind::csr_f64_i32: {
+            const auto* p = static_cast<const int32_t*>(rows.indptr);
+            return int64_t(p[rows.n]) - p[0];
+        }
+        case Kind::csr_f32_i64:
+        case Kind::csr_f64_i64: {
+            const auto* p = static_cast<const int64_t*>(rows.indptr);
+            return p[rows.n] - p[0];
+        }
+        default:
+            return rows.n * rows.d;
+    }
+}
+
+// W by columns (d, planes), in blocks that stay in the cache.
+std::vector<double> by_columns(const double* W, int64_t planes, int64_t d) {
+    constexpr int64_t BLOCK = 64;
+    std::vector<double> out(size_t(planes * d));
+    for (int64_t from = 0; from < d; from += BLOCK)
+        for (int64_t p = 0; p < planes; ++p)
+            for (int64_t j = from; j < std::min(d, from + BLOCK); ++j)
+                out[size_t(j * planes + p)] = W[p * d + j];
+    return out;
+}
+
+}  // namespace
+
+void scores(const Rows& rows, const double* W, const double* b, int64_t planes, double* out,
+            int n_threads) {
+    if (rows.n == 0 || planes == 0) return;
+    const int64_t entries = n_entries(rows);
+    std::vector<double> columns;
+    if (!is_dense(rows.ops->kind) && planes > 1) {
+        if (entries < rows.d) {  // copying the weights would take longer than the scores
+            for (int64_t i = 0; i < rows.n; ++i)
+                for (int64_t p = 0; p < planes; ++p)
+                    out[i * planes + p] = rows.ops->dot(rows, i, W + p * rows.d) + b[p];
+            return;
+        }
+        columns = by_columns(W, planes, rows.d);
+        W = columns.data();
+    }
+    const int64_t useful = 1 + entries * planes / PRODUCTS_PER_THREAD;
+    const int64_t n = std::clamp<int64_t>(std::min<int64_t>(n_threads, useful), 1, rows.n);
+    auto part = [&](int64_t k) {
+        rows.ops->scores(rows, W, b, planes, out, rows.n * k / n, rows.n * (k + 1) / n);
+    };
+    std::vector<std::thread> threads;
+    int64_t started = 1;
+    try {
+        for (; started < n; ++started) threads.emplace_back(part, started);
+    } catch (const std::system_error&) {  // no more threads: this one does the rest
+    }
+    part(0);
+    for (int64_t k = started; k < n; ++k) part(k);
+    for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace rosenblatt

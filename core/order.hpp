@@ -1,0 +1,53 @@
+// The order of visits within an epoch.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace rosenblatt {
+
+enum class OrderKind : int32_t { in_order, shuffled, sampled };
+
+// shuffled: Fisher-Yates on the last permutation, restarted from the same seed in every epoch, with
+// the xorshift generator and the modulo that scikit-learn uses: equal seeds give equal orders.
+// sampled: n draws with replacement; the generator goes on from epoch to epoch.
+struct Order {
+    OrderKind kind = OrderKind::in_order;
+    uint32_t seed = 0;
+    std::vector<int64_t> index;  // empty when in order
+
+    // Marsaglia's 32-bit xorshift; a seed of 0 would stay 0.
+    static uint32_t next(uint32_t seed) {
+        if (seed == 0) seed = 1;
+        seed ^= seed << 13;
+        seed ^= seed >> 17;
+        seed ^= seed << 5;
+        return seed;
+    }
+
+    void arrange(int64_t n) {
+        if (kind == OrderKind::in_order) return;
+        if (static_cast<int64_t>(index.size()) != n) {
+            index.resize(n);
+            std::iota(index.begin(), index.end(), int64_t{0});
+        }
+        uint32_t state = seed;
+        if (kind == OrderKind::shuffled) {
+            for (int64_t i = 0; i + 1 < n; ++i) {
+                state = next(state);
+                std::swap(index[i], index[i + (state & 0x7FFFFFFF) % (n - i)]);
+            }
+        } else {
+            for (int64_t i = 0; i < n; ++i) {
+                state = next(state);
+                index[i] = (state & 0x7FFFFFFF) % n;
+            }
+            seed = state;
+        }
+    }
+    const int64_t* data() const { return index.empty() ? nullptr : index.data(); }
+};
+
+}  // namespace rosenblatt

@@ -389,7 +389,8 @@ void bind_learn(nb::module_& m) {
                          const Machine& m = s.machine;
                          return m.counters.updates - m.stop.updates_at_save;
                      })
-        .def_prop_ro("tally", [](const MachineObject& s) { return copied(s.machine.tally); })
+        .def_prop_ro("tally", [](const MachineObject& s) { return copied(s.machine.tally); },
+                     nb::rv_policy::move)
         .def_prop_ro("pocket",
                      [](const MachineObject& s) {
                          const Machine& m = s.machine;

@@ -117,9 +117,11 @@ def test_an_adaptive_rate_falls_by_fives_and_early_stopping_too():
     assert ours.trace_.scores.max() == ours.trace_.scores[ours.trace_.kept_pass - 1]
 
 
-@pytest.mark.parametrize("penalty", [None, "l2", "l1", "elasticnet"])
+@pytest.mark.parametrize(
+    ("penalty", "keep"),
+    [(None, "last"), (None, "average"), ("l2", "last"), ("l2", "average"), ("l1", "last")],
+)
 @pytest.mark.parametrize("rate", RATES[1:])
-@pytest.mark.parametrize("keep", ["last", "average"])
 def test_sparse_gives_the_weights_of_dense(rate, penalty, keep):
     X = np.where(np.random.RandomState(1).random(X2.shape) < 0.3, X2, 0.0)
     clf = Perceptron(
@@ -128,6 +130,16 @@ def test_sparse_gives_the_weights_of_dense(rate, penalty, keep):
     )  # fmt: skip
     dense = clf.fit(X, Y2).coef_
     np.testing.assert_allclose(clf.fit(sp.csr_array(X), Y2).coef_, dense, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_an_elastic_net_on_sparse_rows_is_theirs(rate):
+    """It shrinks the weights of features that a row has; the others wait."""
+    X = sp.csr_matrix(np.where(np.random.RandomState(1).random(X2.shape) < 0.3, X2, 0.0))
+    params = {"penalty": "elasticnet", "alpha": 0.02, "l1_ratio": 0.4, "learning_rate": rate,
+              "eta0": 0.1, "max_iter": 6, "tol": None, "fit_intercept": False}  # fmt: skip
+    ours, theirs = both(X, Y2, **params)
+    assert_same(ours, theirs)
 
 
 @pytest.mark.parametrize("keep", ["last", "average", "vote", "pocket"])

@@ -282,10 +282,9 @@ def test_sparse_gives_the_weights_of_dense_with_decay():
     assert_same_model(sparse, dense, 1e-10)
 
 
-@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
-def test_sparse_gives_the_weights_of_dense_with_truncation(penalty):
+def test_sparse_gives_the_weights_of_dense_with_truncation():
     X, y = DATA["digits"]
-    params = {"penalty": penalty, "alpha": 0.001, "l1_ratio": 0.5, "tol": None, "max_iter": 7}
+    params = {"penalty": "l1", "alpha": 0.001, "tol": None, "max_iter": 7}
     dense, sparse = (fitted(Perceptron, A, y, **params) for A in (X, sp.csr_array(X)))
     assert_same_model(sparse, dense, 1e-10)
 

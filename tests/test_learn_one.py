@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt import Hashing, Perceptron, load_model, save_model
 from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupportedError
 
-RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma", "alma(p=4)"]
+RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
 IN_ORDER = {"shuffle": False, "max_iter": 1, "tol": None}
 
 

@@ -319,7 +319,6 @@ def _trace(passed: Passed, k: int, problem: Problem, keep: str) -> Trace:
         mistakes / problem.n_rows,
         passed.norms[:, k].copy(),
         passed.seconds / passed.planes,
-        passed.compile_seconds / passed.planes,
         problem.n_rows,
         keep=keep,
         kept_pass=len(mistakes) if keep == "last" else None,

@@ -62,3 +62,29 @@ def test_absorption_repeats_and_proves_nothing():
     assert clf.stop_reason_ == "cycle"
     assert not clf.trace_.cycle.exact
     assert "nothing is proven" in str(clf.trace_.cycle)
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2),
+        min_size=1,
+        max_size=5,
+    ),
+    counts=st.lists(st.integers(1, 9), min_size=5, max_size=5),
+)
+def test_cancelling_is_decided_exactly(rows, counts):
+    from fractions import Fraction
+
+    X = np.array(rows + [[-v for v in x] for x in rows])
+    c = np.array(counts[: len(rows)] * 2, dtype=float)
+    which = np.arange(len(X))
+    assert cancels(X, which, c, intercept=False)
+    c[0] += 1  # one row more often than its mirror image
+    total = [sum(Fraction(a) * Fraction(v) for a, v in zip(c, col, strict=True)) for col in X.T]
+    assert cancels(X, which, c, intercept=False) == (not any(total))
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-300])
+def test_cancelling_sees_the_smallest_numbers(tiny):
+    X = np.array([[1.0], [1.0], [tiny]])
+    assert not cancels(X, np.arange(3), np.array([1.0, -1.0, 1.0]), intercept=False)

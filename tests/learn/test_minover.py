@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 from rosenblatt import MinOver, Perceptron, max_margin
 from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
-from rosenblatt.learn import prepared, reference
+from rosenblatt.learn import machine, reference
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.schedule import Schedule
 from rosenblatt.learn.training import Stop, train
@@ -44,8 +44,8 @@ def test_compiled_is_the_reference(
     state = State.at([0] * len(X[0]), [0], kind[1])
     stop = Stop(max_iter=20, max_updates=max_updates, tol=1e-3, cycle=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "MOST_STEPS", steps)
-        patch.setattr(prepared, "COLUMN_BYTES", column_bytes)
+        patch.setattr(machine, "MOST_STEPS", steps)
+        patch.setattr(machine, "GRAM_BYTES", column_bytes)
         trace, w, b = train(
             problem(X, y, *kind), update, Schedule("shuffle", 1), keep, stop, state, record=record
         )

@@ -112,20 +112,17 @@ def test_all_classes_at_once_is_the_plain_rule_on_keslers_rows(seed, rule, inter
 
 @given(
     seed=seeds,
-    p=st.sampled_from([2.0, 3.0, 6.0]),
     alpha=st.sampled_from([0.3, 0.9]),
     intercept=st.booleans(),
     sparse=st.booleans(),
 )
-def test_alma_is_the_plain_one(seed, p, alpha, intercept, sparse):
+def test_alma_is_the_plain_one(seed, alpha, intercept, sparse):
     X, y = some_rows(seed)
     assume(intercept or X.any(axis=1).all())
-    run = plain.alma(
-        X.tolist(), (2 * y - 1).tolist(), alpha=alpha, p=p, intercept=intercept, max_iter=3
-    )
+    run = plain.alma(X.tolist(), (2 * y - 1).tolist(), alpha=alpha, intercept=intercept, max_iter=3)
     A = sp.csr_matrix(X) if sparse else X
     for keep in ("last", "average", "vote"):
-        clf = fitted(ALMA(alpha, p), A, y, passes=3, keep=keep, fit_intercept=intercept)
+        clf = fitted(ALMA(alpha), A, y, passes=3, keep=keep, fit_intercept=intercept)
         assert clf.trace_.mistakes.tolist() == run.mistakes
         assert clf.n_updates_ == len(run.updates)
         if keep == "vote":
@@ -359,7 +356,6 @@ def test_alma_is_for_two_classes_at_a_time():
         (lambda: SCW(eta=0.5), "eta must be between 0.5 and 1"),
         (lambda: SOP(a=True), "a must be a number > 0"),
         (lambda: ALMA(alpha=0), "alpha must be above 0, at most 1"),
-        (lambda: ALMA(p=1.5), "p must be a number >= 2"),
         (lambda: ALMA(B=-1), "B must be a number > 0 or None"),
     ],
 )

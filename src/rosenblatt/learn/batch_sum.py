@@ -16,12 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt import _core
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn import kernels
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, _Run
+from rosenblatt.learn.machine import core_rows, core_rule
 from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
@@ -40,9 +38,6 @@ class BatchSum(NamedTuple):
 def batch_sum(problem: Problem, update: Update, w: Array, b: Array) -> BatchSum:
     """The sums of one step from w and b, which stay as they are.
 
-    The compiled batch pass is made on a copy, with a rate of 1 and as the second visit of an
-    average: the lazy sum u of the average then is 1 * g.
-
     Examples
     --------
     >>> problem = Problem.of([[2.0], [1.0], [3.0]], [0, 1, 1])
@@ -50,21 +45,20 @@ def batch_sum(problem: Problem, update: Update, w: Array, b: Array) -> BatchSum:
     >>> made.g, made.gb, made.total
     (array([2.]), array([1.]), 3.0)
     """
-    state = State(w.copy(), b.copy(), np.zeros(w.shape), np.zeros(b.shape), visits=1.0)
-    sums = replace(update, mode="batch", eta0=1.0)
-    stop = Stop(max_iter=1, clean=False, cycle=False)
-    run = _Run(problem, sums, Schedule(), "average", stop, state, False, None)
-    tape, tally = run._tape(1), np.zeros(problem.n_rows)
-    arrays = run.run._replace(tape=tape, tally=tally)
-    _, code = kernels.passes(arrays, run.prepared.rule(1, 1), 1)
-    if code == kernels.OVERFLOW:
+    rule = core_rule(replace(update, mode="batch", eta0=1.0))
+    w, b = w.astype(np.float64), b.astype(np.float64)
+    machine = _core.Machine(rule, w[None], b, round32=problem.X.dtype == np.float32)
+    y = (problem.y > 0).astype(np.int32)
+    block = _core.Block(core_rows(problem.X), y, problem.sample_weight)
+    if machine.visit(block) is _core.Code.OVERFLOW:
         raise OverflowedError(
             f"Floating-point under-/overflow occurred: a score or a weight left the range of "
-            f"{w.dtype}. Scale the data (sklearn.preprocessing.StandardScaler) or lower eta0."
+            f"{problem.X.dtype}. Scale the data (sklearn.preprocessing.StandardScaler) or lower "
+            "eta0."
         )
-    return BatchSum(
-        state.u, state.ub, float(tally.sum()), int(tape.mistakes[0]), float(tape.loss[0])
-    )
+    made = machine.get_state()
+    gb = np.array([made["sum_b"] if update.fit_intercept else 0.0])
+    return BatchSum(made["sum"], gb, made["total"], made["epoch_mistakes"], made["epoch_loss"])
 
 
 def added(sums: list[BatchSum]) -> BatchSum:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn import kernels
 
 Keep = Literal["last", "average", "vote", "pocket"]
 Array = npt.NDArray[Any]
@@ -104,42 +103,9 @@ class Votes:
         )
 
 
-def empty_log(capacity: int, w: Array, b: Array) -> kernels.Log:
-    """Room for the first `capacity` updates."""
-    return kernels.Log(
-        np.empty(capacity, dtype=np.int64),
-        np.empty(capacity),
-        np.empty(capacity),
-        np.empty((capacity, w.size), dtype=w.dtype),
-        np.empty((capacity, b.size), dtype=b.dtype),
-        np.zeros(1, dtype=np.int64),
-    )
-
-
 def logged(nbytes: int, width: int) -> int:
     """How many updates of `width` numbers fit."""
     return max(1, min(MOST_LOGGED, nbytes // (8 * width)))
-
-
-def keeper_for(keep: Keep, state: State, worst: float) -> kernels.Keeper:
-    """What the kernels write while they run; `worst` is more than any number of errors."""
-    nothing = np.empty(0, dtype=state.w.dtype)
-    if keep == "average" and state.u.size == 0:  # it counts the visits from here on
-        state.u, state.ub, state.visits = np.zeros(state.w.shape), np.zeros(state.b.shape), 0.0
-    u = state.u if keep == "average" else np.empty((0,) * state.w.ndim)
-    ub = state.ub if keep == "average" else np.empty(0)
-    stats = np.zeros(8)
-    stats[kernels.VISITS] = state.visits
-    stats[kernels.BEST_ERRORS] = worst
-    pocket = keep == "pocket"
-    return kernels.Keeper(
-        {"average": kernels.AVERAGE, "pocket": kernels.POCKET}.get(keep, 0),
-        u,
-        ub,
-        state.w.flatten() if pocket else nothing,
-        state.b.copy() if pocket else nothing,
-        stats,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learn.keep import Ballot, Keep, State, ballot
+from rosenblatt.learn.machine import first_variances
 from rosenblatt.learn.options import Options
-from rosenblatt.learn.prepared import first_spread
 from rosenblatt.learn.rules import Adaptive
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
@@ -218,7 +218,7 @@ def _stacked(rows: list[State | None], like: State, update: Update) -> State:
     if like.u.size:
         wide.u, wide.ub = np.zeros((len(rows), d)), np.zeros(len(rows))
     if isinstance(update.rule, Adaptive):
-        wide.spread = first_spread(update.rule, wide.w.shape, update.fit_intercept)
+        wide.spread = first_variances(update.rule, wide.w.shape, update.fit_intercept)
     for k, row in enumerate(rows):
         if row is not None:
             wide.w[k], wide.b[k] = row.w, row.b[0]

@@ -18,8 +18,8 @@ from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 from rosenblatt.learn import kernels
 from rosenblatt.learn.keep import Keep, State
-from rosenblatt.learn.prepared import first_spread, stream_rule
-from rosenblatt.learn.rules import RULES, Adaptive, SecondOrder
+from rosenblatt.learn.machine import ADAPTIVE_KINDS, first_variances
+from rosenblatt.learn.rules import RULES, Adaptive, Margin, SecondOrder
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.learn.update import Update
 
@@ -72,7 +72,7 @@ class Planes:
         sums = np.zeros((n if keep == "average" else 0, 1))
         spread = np.zeros((0, 1))
         if isinstance(update.rule, Adaptive):
-            spread = first_spread(update.rule, (n, 1), update.fit_intercept)
+            spread = first_variances(update.rule, (n, 1), update.fit_intercept)
         self._arrays = kernels.Planes(
             w=np.zeros((n, 1)), b=np.zeros(n), u=sums, ub=np.zeros(n), spread=spread,
             visits=np.zeros(n), settled=np.zeros(n, dtype=np.bool_), mistakes=counts,
@@ -218,3 +218,21 @@ def _read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def stream_rule(update: Update) -> Any:
+    """For rows that come in pieces, whose hyperplanes keep their own variances."""
+    if isinstance(update.rule, Adaptive):
+        return kernels.Adaptive(*_adaptive(update), np.empty(0), np.empty(0))
+    return kernels.Online(
+        float(update.etas(1, 1)[0]), update.tau, kernels.TIES[update.tie],
+        isinstance(update.rule, Margin), update.fit_intercept, False,
+    )  # fmt: skip
+
+
+def _adaptive(update: Update) -> tuple[int, float, float, int, bool]:
+    """What a step depends on but for the row and S."""
+    values = update.rule.get_params()
+    c, phi = values.get("C", values.get("r", 1.0)), getattr(update.rule, "phi", 0.0)
+    kind = ADAPTIVE_KINDS[update.rule.name]
+    return kind, float(c), float(phi), kernels.TIES[update.tie], update.fit_intercept

@@ -398,14 +398,16 @@ def penalised(
     alpha: Any = 0.0001,
     l1_ratio: Any = 0,
     intercept: bool = True,
+    touched_only: bool = False,
     passes: Iterator[list[int]] | None = None,
     max_iter: int = 1000,
 ) -> list[Weights]:
     """The rule with a penalty at every visit, as scikit-learn does it: weights after each.
 
     L2: w *= 1 - eta alpha (1 - l1_ratio). L1: each weight moves towards 0 by all the
-    shrinking owed so far, less what it got [Tsuruoka, Tsujii, Ananiadou 2009]. A function is
-    called with the number t of the visit, from 1 over all passes, and gives its eta.
+    shrinking owed so far, less what it got [Tsuruoka, Tsujii, Ananiadou 2009]; `touched_only`:
+    only the weights of features that the row has, as with an elastic net on sparse rows. A
+    function is called with the number t of the visit, from 1 over all passes, and gives its eta.
     """
     rate = eta if callable(eta) else lambda t: eta
     w, b = [0.0] * len(X[0]), 0.0
@@ -423,6 +425,8 @@ def penalised(
                 b = b + step * y[i] if intercept else b
             owed += l1_ratio * step * alpha
             for j, before in enumerate(w):
+                if touched_only and X[i][j] == 0:
+                    continue
                 if before > 0:
                     w[j] = max(0, before - (owed + got[j]))
                 elif before < 0:

@@ -192,49 +192,34 @@ def alma(
     y: Sequence[int],
     *,
     alpha: float = 0.9,
-    p: float = 2.0,
     B: float | None = None,
     C: float = math.sqrt(2),
     intercept: bool = True,
     passes: Iterator[list[int]] | None = None,
     max_iter: int = 1,
 ) -> Run:
-    """ALMA_p(alpha; B, C) on rows of p-norm 1  [Gentile 2001, figure 1]."""
+    """ALMA_2(alpha; B, C) on rows of length 1  [Gentile 2001, figure 1]."""
     B = math.sqrt(8) / alpha if B is None else B
     d, order = len(X[0]), passes or in_order(len(X))
-    theta, k = [0.0] * (d + intercept), 1
+    w, k = [0.0] * (d + intercept), 1
     run = Run(([0.0] * d, 0.0), [], "max_iter")
     for pass_number in range(1, max_iter + 1):
         before = k
         for i in next(order):
             x = [*X[i], 1] if intercept else list(X[i])
-            size = norm(x, p)
-            x = [xj / size for xj in x]
-            z = y[i] * dot(link(theta, p), x)
+            length = math.sqrt(dot(x, x))
+            x = [xj / length for xj in x]
+            z = y[i] * dot(w, x)
             step = 0.0
-            if z <= (1 - alpha) * B * math.sqrt(p - 1) / math.sqrt(k):
-                step = C / math.sqrt((p - 1) * k)
-                theta = [t + step * y[i] * xj for t, xj in zip(theta, x, strict=True)]
-                longest = max(1.0, norm(theta, p))
-                theta = [t / longest for t in theta]
+            if z <= (1 - alpha) * B / math.sqrt(k):
+                step = C / math.sqrt(k)
+                w = [wj + step * y[i] * xj for wj, xj in zip(w, x, strict=True)]
+                longest = max(1.0, math.sqrt(dot(w, w)))
+                w = [wj / longest for wj in w]
                 k += 1
-            w = link(theta, p)
             e = mistake(z, y[i])
             run.visits.append(Visit(pass_number, i, e, step, w[:d], w[d] if intercept else 0.0))
         if k == before:
             run.stop_reason = "separated"
             break
     return run
-
-
-def norm(x: Row, p: float) -> float:
-    """(sum |x_j|^p)^(1/p)."""
-    return float(sum(abs(xj) ** p for xj in x) ** (1 / p))
-
-
-def link(theta: Row, p: float) -> list[float]:
-    """w = f^-1(theta): sign(t) |t|^(p-1) / ||theta||_p^(p-2), theta itself for p = 2."""
-    size = norm(theta, p)
-    if size == 0:
-        return [0.0 for _ in theta]
-    return [math.copysign(abs(t) ** (p - 1), t) / size ** (p - 2) for t in theta]

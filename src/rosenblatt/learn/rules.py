@@ -217,17 +217,15 @@ class SOP(SecondOrder):
 
 @dataclass(frozen=True)
 class ALMA(Rule):
-    """An approximate large margin: steps and the margin asked for shrink with their number k.
+    """An approximate large margin: steps and the required margin shrink with their number k.
 
-    Rows are scaled to length 1 in the p-norm and w stays in the unit ball of the dual norm
-    1/p + 1/q = 1. While y w.x <= (1 - alpha) B sqrt(p - 1) / sqrt(k): a step C / sqrt((p - 1) k)
-    along y x, in the link of the p-norm (for p = 2, w += C / sqrt(k) y x), then back into the ball.
-    With B = sqrt(8) / alpha and C = sqrt(2), the defaults, rows with margin gamma are separated
-    with (1 - alpha) gamma after O((p - 1) / (alpha gamma)^2) steps. [Gentile 2001]
+    Rows are scaled to length 1 and w stays in the unit ball. If y w.x <= (1 - alpha) B / sqrt(k):
+    w += C / sqrt(k) y x, then back into the ball. With B = sqrt(8) / alpha and C = sqrt(2), the
+    defaults, rows with margin gamma are separated with (1 - alpha) gamma after
+    O(1 / (alpha gamma)^2) steps. [Gentile 2001, for p = 2]
     """
 
     alpha: float = 0.9
-    p: float = 2.0
     B: float | None = None
     C: float | None = None
     has_rate: ClassVar[bool] = False
@@ -235,7 +233,6 @@ class ALMA(Rule):
 
     def __post_init__(self) -> None:
         _check(self, "alpha", lambda v: 0 < v <= 1, "above 0, at most 1", "the margin given away")
-        _check(self, "p", lambda v: 2 <= v < np.inf, "a number >= 2", "the norm of the rows")
         for name in ("B", "C"):
             if getattr(self, name) is not None:
                 _check(self, name, _positive, "a number > 0 or None", "the theorem's constant")

@@ -23,9 +23,10 @@ from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 from rosenblatt.learn.began import Began
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.kernels import one_row as kernel
+from rosenblatt.learn.machine import first_variances
 from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
-from rosenblatt.learn.prepared import before_link, first_spread, stream_rule
+from rosenblatt.learn.planes import stream_rule
 from rosenblatt.learn.rules import ALMA, Adaptive, MinOver, SecondOrder
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 
@@ -284,7 +285,7 @@ class Running:
         self._kernel: Any = kernel.learn_alma if isinstance(rule, ALMA) else kernel.learn_online
         if isinstance(rule, Adaptive):
             self._kernel = kernel.learn_adaptive
-            self.memory = first_spread(rule, (n, width), self.update.fit_intercept)
+            self.memory = first_variances(rule, (n, width), self.update.fit_intercept)
         # two rows more than the loops know: mistakes and updates made before
         self.counts = np.zeros((7, max(n, len(seen))), dtype=np.int64)
         self.counts[kernel.SEEN, : len(seen)] = seen
@@ -298,7 +299,7 @@ class Running:
             if state.spread.size and isinstance(rule, Adaptive):
                 self.memory[k] = state.spread
             if isinstance(rule, ALMA):
-                self.memory[k, 4:] = before_link(state.w, state.b, rule.p)
+                self.memory[k, 4:] = np.append(state.w.astype(np.float64), float(state.b[0]))
             self.counts[[kernel.MISTAKES, kernel.SEEN + 1], k] = state.mistakes
             self.counts[[kernel.UPDATES, kernel.SEEN + 2], k] = state.updates
         self._name(self.classes)
@@ -351,7 +352,6 @@ class Running:
                 np.array([state.updates - before[1, k]]),
                 np.array([np.nan]),
                 np.array([np.linalg.norm(state.w)]),
-                0.0,
                 0.0,
                 n_rows,
                 keep=self.options.keep,
@@ -457,5 +457,5 @@ def _numbers(options: Options) -> tuple[float, ...]:
     if isinstance(rule, ALMA):
         from rosenblatt.learn.kernels import TIES
 
-        return (rule.bar, rule.step, rule.p, TIES[update.tie], update.fit_intercept)
+        return (rule.bar, rule.step, 2.0, TIES[update.tie], update.fit_intercept)
     return tuple(stream_rule(update)[:5])

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learn import kernels
 
 MAX_INT = np.iinfo(np.int32).max
 T = TypeVar("T")
@@ -34,12 +33,6 @@ class Schedule:
     def fixed(self) -> bool:
         """Whether every pass visits the same rows in the same order."""
         return self.kind == "order"
-
-    def order(self, n_rows: int) -> kernels.Order:
-        """The state the kernels walk through."""
-        code = {"order": kernels.IN_ORDER, "shuffle": kernels.SHUFFLED, "sample": kernels.SAMPLED}
-        index = np.arange(0 if self.fixed else n_rows, dtype=np.int64)
-        return kernels.Order(code[self.kind], index, np.array([self.seed], dtype=np.uint32))
 
 
 def generator(random_state: Any) -> np.random.RandomState:

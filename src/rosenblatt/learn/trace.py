@@ -219,8 +219,7 @@ class Trace:
         Mean objective of each pass, as the stopping test `tol` sees it.
     norms : float array
         ||w|| after each pass.
-    seconds, compile_seconds : float
-        Training; and making the machine code on first use, or loading it from disk.
+    seconds : float
     cycle : Cycle or None
     record : Record or None
         The updates one by one, if asked for with ``record="updates"`` (the first 10,000).
@@ -242,7 +241,6 @@ class Trace:
     loss: Array
     norms: Array
     seconds: float
-    compile_seconds: float
     n_rows: int
     cycle: Cycle | None = None
     record: Record | None = None
@@ -370,10 +368,6 @@ class OneVsRestTrace:
     @property
     def seconds(self) -> float:
         return sum(t.seconds for t in self.traces)
-
-    @property
-    def compile_seconds(self) -> float:
-        return sum(t.compile_seconds for t in self.traces)
 
     @property
     def title(self) -> str:

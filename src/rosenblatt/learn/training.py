@@ -4,47 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt import _core
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import OverflowedError, ParameterError
-from rosenblatt.learn import kernels
+from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn.cycle import cancels
-from rosenblatt.learn.keep import (
-    RECORD_BYTES,
-    VOTE_BYTES,
-    Keep,
-    State,
-    Votes,
-    empty_log,
-    keeper_for,
-    logged,
+from rosenblatt.learn.keep import RECORD_BYTES, VOTE_BYTES, Keep, State, Votes, logged
+from rosenblatt.learn.machine import (
+    ORDERS,
+    REASONS,
+    check_weights,
+    core_rows,
+    core_rule,
+    first_variances,
 )
-from rosenblatt.learn.prepared import Prepared
-from rosenblatt.learn.rules import MinOver
+from rosenblatt.learn.rules import Adaptive, MinOver
 from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.shortcuts import NO_GRAM, Choice
-from rosenblatt.learn.sketch import Sketching, no_sketch
-from rosenblatt.learn.trace import Cycle, Record, Setting, StopReason, Trace
+from rosenblatt.learn.trace import Cycle, MarginInterval, Record, Setting, StopReason, Trace
 from rosenblatt.learn.update import Update
 
 Array = npt.NDArray[Any]
 NO_LIMIT = np.iinfo(np.int64).max
-SECONDS_PER_CALL = 0.2  # how long the compiled loop may run before Ctrl-C is heard
-MOST_PASSES_PER_CALL = 4096
-COMPILED: set[tuple[Any, ...]] = set()  # the kinds of data this process has kernels for
-
-REASONS = {
-    kernels.SEPARATED: StopReason.SEPARATED,
-    kernels.CYCLE: StopReason.CYCLE,
-    kernels.NO_IMPROVEMENT: StopReason.NO_IMPROVEMENT,
-    kernels.FULL: StopReason.MAX_UPDATES,
-}
+MOST_LOG_BYTES = 2**36  # more hyperplanes than this cannot be kept
 
 
 @dataclass(frozen=True)
@@ -127,34 +113,32 @@ def train(
     can be trained further.
     """
     run = _Run(problem, update, schedule, keep, stop, state, record, held_out)
-    best_score, best, kept_pass, stalled = -np.inf, None, 0, 0
+    best_score, best, kept_pass = -np.inf, None, 0
     scores: list[float] = []
     reason: StopReason | None = None
+    stepwise = held_out is not None or monitor is not None or run.eta_changes
+
+    def score() -> float:
+        nonlocal best_score, best, kept_pass
+        assert held_out is not None
+        w, b = run.kept()
+        accuracy = held_out.score(w, b)
+        if accuracy > best_score:
+            best_score, best, kept_pass = accuracy, (w.copy(), b.copy()), run.n_passes
+        return accuracy
+
     while reason is None:
-        if monitor:
-            monitor.before_pass()
-        code = run.advance(1 if held_out or monitor else None)
-        if code == kernels.OVERFLOW:
-            raise OverflowedError(
-                f"Floating-point under-/overflow occurred at epoch #{run.n_passes}: a score or a "
-                f"weight left the range of {state.w.dtype}. Scale the data "
-                "(sklearn.preprocessing.StandardScaler)"
-                + (" or lower eta0." if update.rule.has_rate else ".")
-            )
+        if stepwise:
+            if monitor:
+                monitor.before_pass()
+            code, accuracy = run.one_epoch(score if held_out is not None else None)
+            if accuracy is not None:
+                scores.append(accuracy)
+        else:
+            code = run.all_epochs()
+        if code is _core.Code.INTERRUPTED:
+            raise KeyboardInterrupt
         reason = REASONS.get(code)
-        if held_out:
-            w, b = run.kept()
-            score = held_out.score(w, b)
-            scores.append(score)
-            gained = stop.tol is None or score >= best_score + stop.tol
-            stalled = 0 if gained else stalled + 1
-            if score > best_score:
-                best_score, best, kept_pass = score, (w.copy(), b.copy()), run.n_passes
-            if stalled >= stop.patience:
-                if run.prepared.slower():
-                    stalled = 0
-                else:
-                    reason = reason or StopReason.NO_IMPROVEMENT
         if monitor and monitor.after_pass(run.progress(scores[-1] if scores else None)):
             reason = reason or StopReason.CALLBACK
         if run.n_passes >= stop.max_iter:
@@ -165,7 +149,7 @@ def train(
 
 
 class _Run:
-    """The arrays of one run, and the calls into the compiled loop."""
+    """The machine of one run, and the block of rows it visits."""
 
     def __init__(
         self,
@@ -184,152 +168,152 @@ class _Run:
         self.held_mask = None if held_out is None else held_out.mask
         self.direct = state.w.ndim == 2
         self.start = (state.w.copy(), state.b.copy(), state.visits, state.updates)
-        all_rows = update.mode != "online" or isinstance(update.rule, MinOver)  # at every step
+        self.minover = isinstance(update.rule, MinOver)
+        all_rows = update.mode != "online" or self.minover  # at every step
         self.schedule = Schedule() if all_rows else schedule
-        self.tapes: list[kernels.Tape] = []
-        self.prepared = Prepared(update, problem, state)
-        self.n_passes, self.per_call, self.seconds = 0, 1, 0.0
-        self.run = self._arrays(held_out)
-        self.compile_seconds = self._compile()
+        self.eta_changes = not isinstance(update.eta0, (int, float, np.number))
+        self.seconds = 0.0
+        check_weights(update, problem.sample_weight)
+        self._prepare_state()
+        self.block = self._block(held_out)
+        self.machine = self._machine(held_out)
 
-    def _compile(self) -> float:
-        """Compile, or load from the cache, apart from the passes; once for each kind of data."""
-        rule = self.prepared.rule(1, 1)
-        kind = self._kind(rule, self.run.gram is not NO_GRAM)
-        if kind in COMPILED:
-            return 0.0
-        began = time.perf_counter()
-        kernels.passes(self.run, rule, 0)
-        COMPILED.add(kind)
-        return time.perf_counter() - began
+    def _prepare_state(self) -> None:
+        state, update = self.state, self.update
+        if self.minover and (state.w.any() or state.b.any() or state.visits):
+            raise NotSupportedError(
+                "rule='minover' starts from w = 0: its bound on the largest margin counts steps "
+                "from there. Use init='zero' and warm_start=False, without coef_init and "
+                "intercept_init."
+            )
+        if isinstance(update.rule, Adaptive) and state.spread.size == 0:
+            state.spread = first_variances(update.rule, state.w.shape, update.fit_intercept)
+        if self.keep == "average" and state.u.size == 0:  # it counts the visits from here on
+            state.u, state.ub, state.visits = np.zeros(state.w.shape), np.zeros(state.b.shape), 0.0
+        # the core works on float64; float32 weights are written back after each call
+        self.w = np.atleast_2d(state.w).astype(np.float64, copy=False)
+        self.b = state.b.astype(np.float64, copy=False)
 
-    def _kind(self, rule: Any, kept: bool) -> tuple[Any, ...]:
-        target, rows = self.run.target, self.run.rows
-        return (type(rule), kept, target.y.dtype, *(part.dtype for part in rows))
-
-    def _arrays(self, held_out: HeldOut | None) -> kernels.Run:
-        problem, state, stop = self.problem, self.state, self.stop
-        X = problem.X
-        if sp.issparse(X):
-            rows: Any = kernels.Sparse(*map(_read_only, (X.indptr, X.indices, X.data)))
-        else:
-            rows = kernels.Dense(_read_only(X))
-        y = problem.class_numbers() if self.direct else problem.y
+    def _block(self, held_out: HeldOut | None) -> _core.Block:
+        numbers = self.problem.class_numbers() if self.direct else self.problem.y > 0
+        y = numbers.astype(np.int32)
         if held_out is not None:
-            y = np.where(held_out.mask, -1 if self.direct else 0, y).astype(y.dtype)
-        weight = np.empty(0) if problem.sample_weight is None else problem.sample_weight
-        repeated = self.update.weighting == "repeat" and weight.size > 0
+            y[held_out.mask] = -1
+        weight = self.problem.sample_weight
         self.n_rows = len(y) if held_out is None else int(np.count_nonzero(~held_out.mask))
         self.size = float(self.n_rows)
-        if repeated:
+        if self._repeats():
+            assert weight is not None
             self.size = float((weight if held_out is None else weight[~held_out.mask]).sum())
-        minover = isinstance(self.update.rule, MinOver)
+        return _core.Block(core_rows(self.problem.X), y, weight)
+
+    def _repeats(self) -> bool:
+        online = self.update.mode == "online"
+        weighted = self.problem.sample_weight is not None
+        return self.update.weighting == "repeat" and weighted and online
+
+    def _machine(self, held_out: HeldOut | None, **changes: Any) -> _core.Machine:
+        state, stop, update = self.state, self.stop, self.update
+        average = self.keep == "average"
+        by_tol = stop.tol is not None and not (self.minover and held_out is None)
         watch = (
             stop.cycle
             and self.schedule.fixed
-            and (self.update.moves_by_rows or minover)
-            and self.update.constant_eta
+            and (update.moves_by_rows or self.minover)
+            and update.constant_eta
         )
-        by_loss = stop.tol is not None and held_out is None and not minover
-        flat = state.w.reshape(-1)
-        single = self.update.mode == "online" and self.update.moves_by_rows and not self.direct
-        bare = self.keep in ("last", "average") and not self.wants_record
-        possible = single and bare and not repeated
-        self.choice = Choice(problem, y, self.update.fit_intercept, possible)
-        self.sketching = Sketching(
-            rows, self.schedule.kind == "order", single and not repeated, stop.max_iter
-        )
-        return kernels.Run(
-            rows,
-            kernels.Target(y, weight),
-            _model(state),
-            self.schedule.order(len(y)),
-            keeper_for(self.keep, state, np.inf),
-            self._log(),
-            kernels.Stop(
-                self._limit(),
-                float(stop.tol) if by_loss and stop.tol is not None else -np.inf,
-                stop.patience,
-                stop.clean and self.update.only_mistakes_move,
-                self.update.mode != "online",
-                self.size,
-                flat.copy() if watch else flat[:0],
-                state.b.copy(),
-                np.array([state.updates, 0, 1, 0, state.updates], dtype=np.int64),
-                np.array([np.inf]),
-            ),
-            self._tape(0),
-            np.empty(0),
-            self.choice.gram,
-            self.sketching.sketch,
-        )
+        adaptive = isinstance(update.rule, Adaptive)
+        settings: dict[str, Any] = {
+            "u": np.atleast_2d(state.u) if average else None,
+            "ub": state.ub if average else None,
+            "variance": state.spread.reshape(len(self.b), -1) if adaptive else None,
+            "direct": self.direct,
+            "repeat": self._repeats(),
+            "round32": state.w.dtype == np.float32,
+            "order": ORDERS[self.schedule.kind],
+            "seed": self.schedule.seed,
+            "pocket": self.keep == "pocket",
+            "log_capacity": self._log_capacity(),
+            "visits": state.visits,
+            "updates": state.updates,
+            "max_updates": self._limit(),
+            "tol": float(stop.tol) if by_tol and stop.tol is not None else -np.inf,
+            "patience": stop.patience,
+            "clean": stop.clean and update.only_mistakes_move,
+            "watch_cycle": watch,
+            "size": self.size,
+        }
+        rule = core_rule(update, self.problem.n_rows)
+        weights = {"w": self.w, "b": self.b}
+        return _core.Machine(rule, **weights | settings | changes)
 
     def _limit(self) -> int:
-        """No update is made beyond this many, those of earlier calls counted."""
+        """No update is made beyond this many, including those of earlier calls."""
         if self.stop.max_updates is not None:
             return self.stop.max_updates
         if self.keep == "vote":
             return logged(VOTE_BYTES, self.state.w.size + self.state.b.size)
         return NO_LIMIT
 
-    def _log(self) -> kernels.Log:
+    def _log_capacity(self) -> int:
         state, capacity = self.state, 0
         if self.wants_record:
             capacity = logged(RECORD_BYTES, state.w.size + state.b.size)
         if self.keep == "vote":
             capacity = max(self._limit() - state.updates, capacity)
-        try:
-            return empty_log(capacity, state.w, state.b)
-        except (MemoryError, ValueError) as e:
-            raise ParameterError(
-                f"max_updates={self.stop.max_updates} hyperplanes of {state.w.size} numbers do not "
-                "fit in memory. Lower max_updates, or use keep='average'."
-            ) from e
+            if 8 * capacity * (state.w.size + state.b.size) > MOST_LOG_BYTES:
+                raise ParameterError(
+                    f"max_updates={self.stop.max_updates} hyperplanes of {state.w.size} numbers do "
+                    "not fit in memory. Lower max_updates, or use keep='average'."
+                )
+        return capacity
 
-    @staticmethod
-    def _tape(n: int) -> kernels.Tape:
-        whole = np.zeros(n, dtype=np.int64)
-        return kernels.Tape(whole, whole.copy(), np.zeros(n), np.zeros(n))
+    @property
+    def n_passes(self) -> int:
+        return self.machine.n_epochs
 
-    def advance(self, n: int | None) -> int:
-        """One call into the compiled loop, of n passes or of about SECONDS_PER_CALL."""
-        n = min(n or self.per_call, self.stop.max_iter - self.n_passes)
-        tape, rule = self._tape(n), self.prepared.rule(self.n_passes + 1, n)
+    def all_epochs(self) -> _core.Code:
+        """Epoch after epoch, until there is a reason to stop or max_iter."""
         began = time.perf_counter()
-        done, code = kernels.passes(self.run._replace(tape=tape), rule, n)
-        elapsed = time.perf_counter() - began
-        self.seconds += elapsed
-        self.n_passes += done
-        self.tapes.append(kernels.Tape(*(column[:done] for column in tape)))
-        if code == kernels.NO_IMPROVEMENT and self.prepared.slower():
-            self.run.stop.counters[kernels.STALLED] = 0
-            code = kernels.RUNNING
-        if elapsed < SECONDS_PER_CALL / 2:
-            self.per_call = min(2 * self.per_call, MOST_PASSES_PER_CALL)
-        elif elapsed > SECONDS_PER_CALL:
-            self.per_call = max(1, self.per_call // 2)
-        self._remember()
-        ready = self._kind(rule, True) in COMPILED
-        gram = self.choice.after(tape.updates[:done], self.seconds, ready)
-        if gram is not self.run.gram:
-            self.run = self.run._replace(gram=gram)
-            self.compile_seconds += self._compile()
+        code = self.machine.epochs(self.block, min(self.stop.max_iter, NO_LIMIT))
+        self._after(began, code)
+        return code
+
+    def one_epoch(self, score: Callable[[], float] | None) -> tuple[_core.Code, float | None]:
+        """One epoch; `score` is asked for the accuracy on held-out rows before the stop tests."""
         began = time.perf_counter()
-        sketch = self.sketching.after(tape.updates[:done])
-        if sketch is not self.run.sketch:
-            self.run = self.run._replace(sketch=sketch)
+        if self.eta_changes:
+            self.machine.set_etas(self.update.etas(self.n_passes + 1, 1).tolist())
+        code = self.machine.visit(self.block)
+        if code not in (_core.Code.OVERFLOW, _core.Code.INTERRUPTED):
+            code = self.machine.close_epoch(self.block)
+        self._after(began, code)
+        accuracy = score() if score and code is _core.Code.RUNNING else None
+        if code is _core.Code.RUNNING:
+            code = self.machine.judge(self.block, None if accuracy is None else -accuracy)
+        return code, accuracy
+
+    def _after(self, began: float, code: _core.Code) -> None:
         self.seconds += time.perf_counter() - began
-        return int(code)
-
-    def _remember(self) -> None:
         state = self.state
-        state.visits = float(self.run.keeper.stats[kernels.VISITS])
-        state.updates = int(self.run.stop.counters[kernels.UPDATES])
+        if state.w.dtype != np.float64:
+            state.w[...] = self.w.reshape(state.w.shape)
+            state.b[...] = self.b
+        state.visits, state.updates = self.machine.visits, self.machine.updates
+        if code is _core.Code.OVERFLOW:
+            raise OverflowedError(
+                f"Floating-point under-/overflow occurred at epoch #{self.n_passes or 1}: a score "
+                f"or a weight left the range of {state.w.dtype}. Scale the data "
+                "(sklearn.preprocessing.StandardScaler)"
+                + (" or lower eta0." if self.update.rule.has_rate else ".")
+            )
 
     def kept(self) -> tuple[Array, Array]:
-        """The weights that `keep` would give back now."""
+        """The weights that `keep` would return now."""
         if self.keep == "pocket":
-            return self.run.keeper.best_w.reshape(self.state.w.shape), self.run.keeper.best_b
+            w, b, _ = self.machine.pocket
+            dtype = self.state.w.dtype
+            return w.reshape(self.state.w.shape).astype(dtype), b.astype(dtype)
         return self.state.kept(self.keep)
 
     def _copied(self) -> tuple[Array, Array]:
@@ -337,37 +321,37 @@ class _Run:
         return w.copy(), b.copy()
 
     def progress(self, score: float | None) -> Progress:
-        last = self.tapes[-1]
+        totals = self.machine.totals()
         return Progress(
             self.n_passes,
-            int(last.mistakes[-1]),
-            int(last.updates[-1]),
-            float(last.loss[-1]) / self.size,
-            float(last.norm[-1]),
+            int(totals["mistakes"][-1]),
+            int(totals["updates"][-1]),
+            float(totals["loss"][-1]) / self.size,
+            float(totals["norm"][-1]),
             score,
             self.seconds,
             self._copied,
         )
 
     def trace(self, reason: StopReason, scores: Array | None, kept_pass: int) -> Trace:
-        tape = self.tapes[0]
-        if len(self.tapes) > 1:
-            tape = kernels.Tape(*map(np.concatenate, zip(*self.tapes, strict=True)))
-        self.state.mistakes += int(tape.mistakes.sum())
+        totals = self.machine.totals()
+        self.state.mistakes += int(totals["mistakes"].sum())
         if self.keep == "vote":
             self._collect_votes()
-        margin = self.prepared.margin()  # before a cycle goes round once more
+        margin = None
+        if self.minover:
+            lower, upper = self.machine.margin
+            margin = MarginInterval(lower, upper, self.update.fit_intercept)
         return Trace(
             reason,
-            tape.mistakes,
-            tape.updates,
-            tape.loss / self.size,
-            tape.norm,
+            totals["mistakes"],
+            totals["updates"],
+            totals["loss"] / self.size,
+            totals["norm"],
             self.seconds,
-            self.compile_seconds,
             self.n_rows,
             self._cycle() if reason is StopReason.CYCLE else None,
-            self._record(tape) if self.wants_record else None,
+            self._record(totals["updates"]) if self.wants_record else None,
             scores,
             self.keep,
             kept_pass or self._kept_pass(),
@@ -376,55 +360,42 @@ class _Run:
 
     def _kept_pass(self) -> int | None:
         if self.keep == "pocket":
-            return int(self.run.keeper.stats[kernels.BEST_PASS])
+            return int(self.machine.pocket[2])
         return self.n_passes if self.keep == "last" else None
 
-    def _collect_votes(self) -> None:
-        log, (w, b, visits, _) = self.run.log, self.start
-        n = min(int(log.count[0]), len(log.index))
-        before = self.state.votes or Votes(w[None], b[None], np.array([visits]))
-        planes = log.w[:n].reshape(-1, *self.state.w.shape)
-        self.state.votes = before.extended(planes, log.b[:n], log.visit[:n])
+    def _logged_weights(self, log: dict[str, Any]) -> tuple[Array, Array]:
+        state = self.state
+        w = log["w"].astype(state.w.dtype, copy=False).reshape(-1, *state.w.shape)
+        return w, log["b"].astype(state.b.dtype, copy=False)
 
-    def _record(self, tape: kernels.Tape) -> Record:
-        log = self.run.log
-        n = min(int(log.count[0]), len(log.index))
-        numbers = np.repeat(np.arange(1, len(tape.updates) + 1), tape.updates)
-        row, amount, visit, w, b = (
-            c[:n].copy() for c in (log.index, log.step, log.visit, log.w, log.b)
-        )
-        w = w.reshape(-1, *self.state.w.shape)
+    def _collect_votes(self) -> None:
+        log, (w, b, visits, _) = self.machine.log(), self.start
+        before = self.state.votes or Votes(w[None], b[None], np.array([visits]))
+        self.state.votes = before.extended(*self._logged_weights(log), log["visit"])
+
+    def _record(self, updates: Array) -> Record:
+        log = self.machine.log()
+        n = len(log["row"])
+        numbers = np.repeat(np.arange(1, len(updates) + 1), updates)
         w0, b0, visits, _ = self.start
         setting = Setting(
             self.problem, (w0, b0), visits, self.update, self.schedule.kind, self.held_mask
         )
-        return Record(numbers[:n], row, amount, visit, w, b, int(log.count[0]), setting)
+        w, b = self._logged_weights(log)
+        return Record(
+            numbers[:n], log["row"], log["amount"], log["visit"], w, b, int(log["count"]), setting
+        )
 
     def _cycle(self) -> Cycle:
         """Go round once more, counting, and see whether the updates sum to exactly zero."""
-        counters, problem = self.run.stop.counters, self.problem
-        length = int(counters[kernels.LENGTH])
-        updates = int(counters[kernels.UPDATES] - counters[kernels.UPDATES_AT_SAVE])
-        n_classes = len(self.state.b)
-        copy = replace(self.state, w=self.state.w.copy(), b=self.state.b.copy())
-        run = self.run._replace(
-            model=_model(copy),
-            keeper=keeper_for("last", copy, 0.0),
-            log=empty_log(0, copy.w, copy.b),
-            stop=self.run.stop._replace(
-                max_updates=NO_LIMIT,
-                tol=-np.inf,
-                clean=False,
-                saved_w=copy.w.reshape(-1)[:0],
-                counters=counters.copy(),
-            ),
-            tape=self._tape(length),
-            gram=NO_GRAM,
-            sketch=no_sketch(),
-            tally=np.zeros(problem.n_rows * (n_classes if self.direct else 1)),
-        )
-        kernels.passes(run, self.prepared.rule(self.n_passes + 1, length), length)
-        tally = run.tally.reshape(problem.n_rows, -1)
+        problem, n_classes = self.problem, len(self.state.b)
+        length, updates = self.machine.cycle_length, self.machine.cycle_updates
+        again = self._machine(
+            None, w=self.w.copy(), b=self.b.copy(), u=None, ub=None, tally=True, clean=False,
+            tol=-np.inf, watch_cycle=False, max_updates=NO_LIMIT, log_capacity=0, pocket=False,
+        )  # fmt: skip
+        again.epochs(self.block, length)
+        tally = again.tally.reshape(problem.n_rows, -1)
         rows = np.flatnonzero(tally.any(axis=1))
         counts = tally[rows] if self.direct else tally[rows, 0]
         intercept = self.update.fit_intercept
@@ -467,16 +438,3 @@ def _check_shapes(problem: Problem, keep: str, state: State) -> None:
         )
     if keep not in ("last", "average", "vote", "pocket"):
         raise ParameterError(f"keep must be last, average, vote or pocket, got {keep!r}.")
-
-
-def _model(state: State) -> kernels.Model:
-    return kernels.Model(
-        state.w, state.b, state.w.reshape(-1), state.w.astype(np.float64, copy=False)
-    )
-
-
-def _read_only(array: Array) -> Array:
-    """A view that cannot be written to, so that memory maps compile no second kernel."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -15,8 +15,8 @@ from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import OverflowedError
 from rosenblatt.learn.batch_sum import BatchSum
 from rosenblatt.learn.keep import State
+from rosenblatt.learn.machine import first_variances
 from rosenblatt.learn.options import Options
-from rosenblatt.learn.prepared import first_spread
 from rosenblatt.learn.rules import SecondOrder
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.scale.mixing import NOTHING, Term, mixed, weighted_mistakes
@@ -65,7 +65,7 @@ class Plane:
         """Before the first round."""
         plane, update = cls(state.w, state.b, size=size), options.update
         if isinstance(update.rule, SecondOrder):
-            plane.spread = first_spread(update.rule, state.w.shape, update.fit_intercept)
+            plane.spread = first_variances(update.rule, state.w.shape, update.fit_intercept)
         if options.keep == "average":
             plane.u, plane.ub = np.zeros(state.w.shape), np.zeros(state.b.shape)
         fixed = update.mode != "online" or not options.shuffle

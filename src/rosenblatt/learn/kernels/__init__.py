@@ -15,14 +15,5 @@ Numba's disk cache looks at one file, so what is cached is stamped with all file
 folder (`entry_point`); a kernel calls only kernels of this folder.
 """
 
-# each of these is an overload of one_pass
-from rosenblatt.learn.kernels import adaptive, alma, batch, direct, minover, online, penalised
 from rosenblatt.learn.kernels.arrays import *
-from rosenblatt.learn.kernels.kept_margins import LARGEST as LARGEST
-from rosenblatt.learn.kernels.loop import passes as passes
-from rosenblatt.learn.kernels.minover import BLOCK_OF_MARGINS as BLOCK_OF_MARGINS
-from rosenblatt.learn.kernels.minover import LOWER as LOWER
-from rosenblatt.learn.kernels.minover import UPPER as UPPER
-from rosenblatt.learn.kernels.minover import MinOver as MinOver
-from rosenblatt.learn.kernels.sketches import draw as draw
 from rosenblatt.learn.kernels.stream import visit as visit

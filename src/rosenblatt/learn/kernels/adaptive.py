@@ -16,31 +16,19 @@ from numba.extending import overload
 
 from rosenblatt.learn.kernels.arrays import (
     AROW,
-    AVERAGE,
     BORROWED,
     CONTRACT,
     FAST,
-    FULL,
-    OVERFLOW,
     PA,
     PA1,
     PA2,
-    POCKET,
-    RUN,
-    RUNNING,
     SCW,
     SOP,
-    UPDATES,
-    VISITS,
-    Adaptive,
     Dense,
-    DirectAdaptive,
     compiled,
     is_a,
 )
-from rosenblatt.learn.kernels.keeping import end_run, new_weights, note
-from rosenblatt.learn.kernels.loop import nothing_left, one_pass
-from rosenblatt.learn.kernels.margins import margin, mistake, rival, scan
+from rosenblatt.learn.kernels.margins import mistake
 from rosenblatt.learn.kernels.rows import entries, entry
 
 # ------------------------------------------------------------------- what a rule asks
@@ -206,158 +194,3 @@ def first(c, beta, spread):
     s = spread[0]
     spread[0] = max(s - beta * (s * s), 0.0)
     return c * s
-
-
-# -------------------------------------------------------------------------- two classes
-
-
-@overload(one_pass, jit_options=BORROWED)
-def _adaptive(run, rule, p):
-    if not is_a(rule, Adaptive):
-        return None
-
-    def adaptive(run, rule, p):
-        rows, y, weight = run.rows, run.target.y, run.target.weight
-        w, b, wide, index = run.model.w, run.model.b, run.model.wide, run.order.index
-        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
-        u, ub, logged = run.keeper.u, run.keeper.ub, run.log.index.size > 0
-        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
-        spread, work = rule.spread, rule.work
-        bar = np.inf if rule.kind == SCW else asked(rule, 0.0)
-        t = 0
-        while True:
-            start = t
-            t, z = scan(rows, y, wide, b[0], index, t, bar)
-            stats[VISITS] += t - start
-            stats[RUN] += t - start
-            if t == y.size:
-                return RUNNING
-            i = index[t] if index.size else t
-            t += 1
-            if y[i] == 0:
-                continue
-            if not np.isfinite(z):
-                return OVERFLOW
-            k = weight[i] if weight.size else 1.0
-            v = variance(rows, i, spread, work)
-            if not np.isfinite(v):
-                return OVERFLOW
-            tape.loss[p] += max(asked(rule, v) - z, 0.0)
-            if k == 0.0 or not moves(rule, z, v, y[i]):
-                stats[RUN] += 1.0 if k > 0.0 else 0.0
-            else:
-                if counters[UPDATES] >= run.stop.max_updates:
-                    return FULL
-                if pocket:
-                    end_run(run)
-                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
-                tape.updates[p] += 1
-                step, beta = steps(rule, z, v, k)
-                c = step * y[i]
-                moved = nudge(rows, i, c, stats[VISITS], beta, spread, work, w, wide, u)
-                b[0] += moved
-                if averaged:
-                    ub[0] += stats[VISITS] * moved
-                if logged:
-                    note(run, i, c, 1.0)
-                counters[UPDATES] += 1
-                if pocket:
-                    new_weights(stats)
-            stats[VISITS] += 1.0
-
-    return adaptive
-
-
-# -------------------------------------------------------------------- all classes at once
-
-
-@overload(one_pass, jit_options=BORROWED)
-def _direct_adaptive(run, rule, p):
-    if not is_a(rule, DirectAdaptive):
-        return None
-
-    # z = (w_y - w_r).x over the best rival r, v = x'S_y x + x'S_r x; the step moves w_y along S_y x
-    # and w_r against S_r x: the rule for two classes on Kesler's row  [Crammer, Singer 2003]
-    def direct(run, rule, p):
-        rows, y, weight = run.rows, run.target.y, run.target.weight
-        w, b, index = run.model.w, run.model.b, run.order.index
-        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
-        u, ub, logged = run.keeper.u, run.keeper.ub, run.log.index.size > 0
-        averaged, pocket = run.keeper.kind == AVERAGE, run.keeper.kind == POCKET
-        spread, work = rule.spread, rule.work
-        for t in range(y.size):
-            i = index[t] if index.size else t
-            if y[i] < 0:
-                continue
-            k = weight[i] if weight.size else 1.0
-            z, r = rival(rows, i, y[i], w, b)
-            if not np.isfinite(z):
-                return OVERFLOW
-            own = np.int64(y[i])
-            v = 0.0
-            if rule.kind == SCW or z < asked(rule, 0.0) or z <= 0.0:
-                v = variance(rows, i, spread[own], work[own])
-                v += variance(rows, i, spread[r], work[r])
-                if not np.isfinite(v):
-                    return OVERFLOW
-            tape.loss[p] += max(asked(rule, v) - z, 0.0)
-            if k == 0.0 or not moves(rule, z, v, 1):
-                stats[RUN] += 1.0 if k > 0.0 else 0.0
-            else:
-                if counters[UPDATES] >= run.stop.max_updates:
-                    return FULL
-                if pocket:
-                    end_run(run)
-                tape.mistakes[p] += 1 if mistake(z, 1, rule.tie) > 0.0 else 0
-                tape.updates[p] += 1
-                step, beta = steps(rule, z, v, k)
-                for side in range(2):
-                    q, c = (own, step) if side == 0 else (r, -step)
-                    sums = u[q] if averaged else ub[:0]
-                    moved = nudge(
-                        rows, i, c, stats[VISITS], beta, spread[q], work[q], w[q], w[q], sums
-                    )
-                    b[q] += moved
-                    if averaged:
-                        ub[q] += stats[VISITS] * moved
-                if logged:
-                    note(run, i, step, 1.0)
-                counters[UPDATES] += 1
-                if pocket:
-                    new_weights(stats)
-            stats[VISITS] += 1.0
-        return RUNNING
-
-    return direct
-
-
-@overload(nothing_left, jit_options=BORROWED)
-def _nothing_left(run, rule):
-    if is_a(rule, DirectAdaptive):
-
-        def direct(run, rule):
-            y, weight, spread, work = run.target.y, run.target.weight, rule.spread, rule.work
-            for i in range(y.size):
-                if y[i] >= 0 and (weight.size == 0 or weight[i] > 0.0):
-                    z, r = rival(run.rows, i, y[i], run.model.w, run.model.b)
-                    v = variance(run.rows, i, spread[y[i]], work[y[i]])
-                    v += variance(run.rows, i, spread[r], work[r])
-                    if moves(rule, z, v, 1):
-                        return False
-            return True
-
-        return direct
-    if not is_a(rule, Adaptive):
-        return None
-
-    def two_classes(run, rule):
-        y, weight = run.target.y, run.target.weight
-        for i in range(y.size):
-            if y[i] != 0 and (weight.size == 0 or weight[i] > 0.0):
-                z = margin(run.rows, i, y, run.model.wide, run.model.b[0])
-                v = variance(run.rows, i, rule.spread, rule.work)
-                if moves(rule, z, v, y[i]):
-                    return False
-        return True
-
-    return two_classes

@@ -16,24 +16,8 @@ number of visits (as in penalised.py).  [Gentile 2001]
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.learn.kernels.arrays import (
-    BORROWED,
-    FULL,
-    OVERFLOW,
-    POCKET,
-    RUN,
-    RUNNING,
-    UPDATES,
-    VISITS,
-    Alma,
-    compiled,
-    is_a,
-)
-from rosenblatt.learn.kernels.keeping import end_run, new_weights, note
-from rosenblatt.learn.kernels.loop import nothing_left, one_pass
-from rosenblatt.learn.kernels.margins import mistake
+from rosenblatt.learn.kernels.arrays import compiled
 from rosenblatt.learn.kernels.rows import dot, entries, entry
 
 # Slots of Alma.state: t, N, scale, sigma.
@@ -149,78 +133,3 @@ def stride(rule, updates, k, size):
 def reach(rule, updates):
     """The margin asked for."""
     return rule.bar * np.sqrt(rule.p - 1.0) / np.sqrt(updates + 1.0)
-
-
-@overload(one_pass, jit_options=BORROWED)
-def _alma(run, rule, p):
-    if not is_a(rule, Alma):
-        return None
-
-    def alma(run, rule, p):
-        rows, y, weight = run.rows, run.target.y, run.target.weight
-        w, b, index, state = run.model.w, run.model.b, run.order.index, rule.state
-        stats, tape, counters = run.keeper.stats, run.tape, run.stop.counters
-        u, ub = run.keeper.u, run.keeper.ub
-        pocket, logged = run.keeper.kind == POCKET, run.log.index.size > 0
-        code = RUNNING
-        opened(w, b, stats[VISITS], rule)
-        for t in range(y.size):
-            i = index[t] if index.size else t
-            if y[i] == 0:
-                continue
-            k = weight[i] if weight.size else 1.0
-            s, size = measured(rows, i, w, b, rule)
-            z = y[i] * s
-            if not (np.isfinite(z) and np.isfinite(size)):
-                code = OVERFLOW
-                break
-            asked = reach(rule, counters[UPDATES])
-            tape.loss[p] += max(asked - z, 0.0)
-            if k == 0.0 or z > asked:
-                stats[RUN] += 1.0 if k > 0.0 else 0.0
-            else:
-                if counters[UPDATES] >= run.stop.max_updates:
-                    code = FULL
-                    break
-                if pocket:
-                    closed(w, b, u, ub, stats[VISITS], rule)
-                    end_run(run)
-                    opened(w, b, stats[VISITS], rule)
-                tape.mistakes[p] += 1 if mistake(z, y[i], rule.tie) > 0.0 else 0
-                tape.updates[p] += 1
-                c = y[i] * stride(rule, counters[UPDATES], k, size)
-                stepped(rows, i, c, w, b, u, ub, rule)
-                counters[UPDATES] += 1
-                if logged:
-                    closed(w, b, u, ub, stats[VISITS], rule)
-                    note(run, i, c, 1.0)
-                    opened(w, b, stats[VISITS], rule)
-                elif state[T] < LEAST:
-                    closed(w, b, u, ub, stats[VISITS], rule)
-                    opened(w, b, stats[VISITS], rule)
-                if pocket:
-                    new_weights(stats)
-            stats[VISITS] += 1.0
-            state[SIGMA] += state[SCALE]
-        closed(w, b, u, ub, stats[VISITS], rule)
-        return code
-
-    return alma
-
-
-@overload(nothing_left, jit_options=BORROWED)
-def _nothing_left(run, rule):
-    if not is_a(rule, Alma):
-        return None
-
-    def two_classes(run, rule):
-        y, weight, w = run.target.y, run.target.weight, run.model.w
-        for i in range(y.size):
-            if y[i] != 0 and (weight.size == 0 or weight[i] > 0.0):
-                size = length(run.rows, i, rule, w.size)
-                z = y[i] * (dot(run.rows, i, w) + run.model.b[0])
-                if z <= reach(rule, run.stop.counters[UPDATES]) * size:
-                    return False
-        return True
-
-    return two_classes

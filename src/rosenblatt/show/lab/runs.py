@@ -102,7 +102,6 @@ class Run:
     cut: str | None
     trace: Trace | None
     calls: tuple[Call, ...]
-    compile_seconds: float = 0.0
 
     @property
     def total(self) -> int:
@@ -156,7 +155,6 @@ class _Course:
     segment: int = 0
     carries: tuple[str, ...] = ()
     cut: str | None = None
-    compile_seconds: float = 0.0
 
     def whole(self) -> Run:
         situation, segments = self.situation, self.situation.segments
@@ -258,7 +256,6 @@ class _Course:
         made = int(state.visits - base)
         self.trace, self.done = trace, done + made
         self.updates += len(record)
-        self.compile_seconds += trace.compile_seconds
         self.visit.append((record.visit - base).astype(np.int64) + done + 1)
         self.amount.append(record.amount)
         self.w.append(record.w)
@@ -305,7 +302,7 @@ class _Course:
         return Run(
             self.situation, stretches, joined(self.rows), joined(self.visit), joined(self.amount),
             joined(self.w), joined(self.b), joined(self.ends), joined(self.mistakes),
-            reason, sentence, self.cut, trace, tuple(self.calls), self.compile_seconds,
+            reason, sentence, self.cut, trace, tuple(self.calls),
         )  # fmt: skip
 
 

@@ -1,0 +1,19 @@
+"""The order of visits: scikit-learn's shuffle, and draws with replacement."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import _core
+from rosenblatt.learn import reference
+
+SHUFFLED, SAMPLED = 1, 2
+
+
+@given(
+    seed=st.integers(0, 2**31 - 1), n=st.integers(1, 40), kind=st.sampled_from([SHUFFLED, SAMPLED])
+)
+def test_the_order_of_visits_is_the_reference_s(seed, n, kind):
+    epochs = (reference.shuffled if kind == SHUFFLED else reference.sampled)(n, seed)
+    for epoch in range(1, 4):
+        order = _core.shuffled_order(n, seed, kind=kind, epochs=epoch)
+        assert order.tolist() == next(epochs)

@@ -1,6 +1,7 @@
 """The numbers of the five lectures that belong to learning, and their slips."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,9 @@ from sklearn.datasets import load_iris
 from rosenblatt import Perceptron
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn import reference
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from tests.strategies import TIES, integer_rows, problem
 
 SUTD_X, SUTD_Y = [[1, 2], [-1, 2], [0, -1]], [1, -1, -1]
@@ -157,11 +157,9 @@ def test_slip_2_flipping_negatives_matters_only_for_positive_ties(rows, tie):
 
     def weights(rows, labels):
         state = State.at([0] * len(rows[0]), [0], np.float64)
-        update = Update(tie=tie, fit_intercept=False)
-        trace, *_ = train(
-            problem(rows, labels), update, Schedule(), "last", Stop(max_iter=20), state
-        )
-        return state.w.tolist(), trace.n_mistakes
+        update = TrainingSettings(tie=tie, fit_intercept=False)
+        trace, *_ = train(problem(rows, labels), replace(update, max_iter=20), state=state)
+        return state.w[0].tolist(), trace.n_mistakes
 
     if tie == "positive":
         assert weights(flipped, [1] * len(X)) == ([0] * len(X[0]), 0)

@@ -15,13 +15,13 @@ __version__ = "0.1.0"
 
 # name -> module; imported on first use, so that `import rosenblatt` stays quick
 _PUBLIC = {
-    "Perceptron": "rosenblatt.estimators",
+    "Perceptron": "rosenblatt.estimators.perceptron",
     "KernelPerceptron": "rosenblatt.kernel_perceptron",
     "Projectron": "rosenblatt.learn.kernel_trick.budget",
     "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
     "Hashing": "rosenblatt.data.hashing",
-    "Progressive": "rosenblatt.online",
-    "Regret": "rosenblatt.online",
+    "Progressive": "rosenblatt.estimators._online",
+    "Regret": "rosenblatt.estimators._online",
     "Margin": "rosenblatt.learn.rules",
     "MinOver": "rosenblatt.learn.rules",
     "ALMA": "rosenblatt.learn.rules",
@@ -166,7 +166,8 @@ if TYPE_CHECKING:
     from rosenblatt.data.problem import Problem
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
-    from rosenblatt.estimators import Perceptron
+    from rosenblatt.estimators._online import Progressive, Regret
+    from rosenblatt.estimators.perceptron import Perceptron
     from rosenblatt.export import export_onnx
     from rosenblatt.from_file import fit_file, predict_file
     from rosenblatt.from_stream import fit_stream
@@ -178,7 +179,6 @@ if TYPE_CHECKING:
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
     from rosenblatt.model_file import load_model, save_model
-    from rosenblatt.online import Progressive, Regret
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,

@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.estimators._base import RowsMixin as TakesRows
+from rosenblatt.estimators._base import unchanged_on_error
 from rosenblatt.learn.kernel_trick.budget import Budget, resolve
 from rosenblatt.learn.kernel_trick.functions import Kernel
 from rosenblatt.learn.kernel_trick.machine import Machine, Passed, Rows, Steps
 from rosenblatt.learn.kernel_trick.options import KernelOptions
-from rosenblatt.learn.options import apart
+from rosenblatt.learn.settings import split_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
-from rosenblatt.rows_in import TakesRows, unchanged_on_error
 
 
 # scikit-learn has no type hints, hence the `type: ignore`
@@ -134,7 +135,7 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
 
     def set_params(self, **params: Any) -> KernelPerceptron:
         """Set parameters; `budget__size=100` replaces the budget by one of 100 rows."""
-        own, inside = apart(params, "budget")
+        own, inside = split_params(params, "budget")
         super().set_params(**own)
         if inside:
             budget = resolve(self.budget)

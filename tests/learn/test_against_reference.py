@@ -1,16 +1,17 @@
 """Compiled equals reference: bit for bit while every partial sum is representable."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt.learn import reference
-from rosenblatt.learn.keep import State, ballot
+from rosenblatt.learn.engine import train
 from rosenblatt.learn.rules import Margin, Rosenblatt
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Penalty, Rate, Update
+from rosenblatt.learn.settings import Penalty, Rate, TrainingSettings
+from rosenblatt.learn.state import State
 from tests.strategies import SOAKED, TIES, integer_rows, problem
 
 KINDS = [("dense", np.float64), ("dense", np.float32), ("csr32", np.float64), ("csr64", np.float32)]
@@ -24,7 +25,7 @@ PASSES = {
 
 def same(ours, theirs):
     w, b = ours
-    assert np.array_equal(np.asarray(w, dtype=np.float64), np.array(theirs[0], dtype=np.float64))
+    assert np.array_equal(np.ravel(w).astype(np.float64), np.array(theirs[0], dtype=np.float64))
     assert float(np.ravel(b)[0]) == float(theirs[1])
 
 
@@ -53,13 +54,22 @@ def test_every_tie_schedule_and_keep(
         max_iter=max_iter, max_updates=max_updates or np.inf,
     )  # fmt: skip
     rule = Rosenblatt() if margin is None else Margin(margin)
-    update = Update(rule=rule, tie=tie, eta0=eta, fit_intercept=intercept)
+    update = TrainingSettings(rule=rule, tie=tie, eta0=eta, fit_intercept=intercept)
     for keep in ("last", "average", "vote", "pocket"):
         state = State.at(w0, [b0], kind[1])
         trace, w, b = train(
-            problem(X, y, *kind), update, Schedule(schedule, seed), keep,
-            Stop(max_iter=max_iter, max_updates=max_updates), state, record=True,
-        )  # fmt: skip
+            problem(X, y, *kind),
+            replace(
+                update,
+                order=schedule,
+                keep=keep,
+                max_iter=max_iter,
+                max_updates=max_updates,
+                record=True,
+            ),
+            state=state,
+            seed=seed,
+        )
         assert trace.stop_reason == run.stop_reason
         assert trace.mistakes[: len(run.mistakes)].tolist() == run.mistakes
         assert not trace.mistakes[len(run.mistakes) :].any()
@@ -77,7 +87,7 @@ def test_every_tie_schedule_and_keep(
             mean = reference.average(run)
             same((w, b), ([kind[1](v) for v in mean[0]], kind[1](mean[1])))
         elif keep == "vote":
-            votes = ballot(state)
+            votes = state.ballot(0)
             for k, (ref_w, ref_b, count) in enumerate(reference.votes(run)):
                 same((votes.w[k], votes.b[k]), (ref_w, ref_b))
                 assert votes.counts[k] == count
@@ -110,11 +120,13 @@ def test_repeat_is_that_many_visits(
         max_updates=max_updates or np.inf,
     )  # fmt: skip
     state = State.at([0] * len(X[0]), [0], np.float64)
-    update = Update(tie=tie, weighting="repeat", fit_intercept=intercept)
+    update = TrainingSettings(tie=tie, weighting="repeat", fit_intercept=intercept)
     trace, w, b = train(
-        problem(X, y, weight=weights), update, Schedule(schedule, seed), keep,
-        Stop(max_iter=6, max_updates=max_updates), state,
-    )  # fmt: skip
+        problem(X, y, weight=weights),
+        replace(update, order=schedule, keep=keep, max_iter=6, max_updates=max_updates),
+        state=state,
+        seed=seed,
+    )
     assert trace.stop_reason == run.stop_reason
     assert trace.n_updates == len(run.updates)
     assert trace.mistakes[: len(run.mistakes)].tolist() == run.mistakes
@@ -124,7 +136,7 @@ def test_repeat_is_that_many_visits(
         same((w, b), reference.average(run))
     if keep == "vote" and whole:
         counts = [count for _, _, count in reference.votes(run)]
-        assert ballot(state).counts.tolist() == counts
+        assert state.ballot(0).counts.tolist() == counts
 
 
 @given(rows=integer_rows(), tie=st.sampled_from(TIES), factor=st.integers(1, 4))
@@ -137,13 +149,15 @@ def test_whole_weights_equal_a_longer_list(rows, tie, factor):
     for keep in ("last", "average", "pocket"):
         a, b = (State.at(range(1, d + 1), [0], np.float64) for _ in range(2))
         first = train(
-            problem(X, y, weight=weights), Update(tie=tie, weighting="repeat"), Schedule(),
-            keep, Stop(max_iter=9, tol=1e-3), a,
-        )  # fmt: skip
+            problem(X, y, weight=weights),
+            TrainingSettings(tie=tie, weighting="repeat", keep=keep, max_iter=9, tol=1e-3),
+            state=a,
+        )
         second = train(
-            problem([X[i] for i in long], [y[i] for i in long]), Update(tie=tie), Schedule(),
-            keep, Stop(max_iter=9, tol=1e-3), b,
-        )  # fmt: skip
+            problem([X[i] for i in long], [y[i] for i in long]),
+            TrainingSettings(tie=tie, keep=keep, max_iter=9, tol=1e-3),
+            state=b,
+        )
         assert first[0].stop_reason == second[0].stop_reason
         assert first[0].mistakes.tolist() == second[0].mistakes.tolist()
         assert np.array_equal(first[1], second[1])
@@ -166,12 +180,14 @@ def test_batch(rows, tie, mean, kind, steps, intercept):
     )  # fmt: skip
     if steps and run.stop_reason == "cycle":
         return  # the reference compares weights only; with changing steps that is no cycle
-    update = Update(
+    update = TrainingSettings(
         tie=tie, mode="batch-mean" if mean else "batch", eta0=steps or 1.0, fit_intercept=intercept
     )
     for keep in ("last", "average", "pocket"):
         state = State.at([1] * len(X[0]), [0], kind[1])
-        trace, w, b = train(problem(X, y, *kind), update, Schedule(), keep, Stop(max_iter=6), state)
+        trace, w, b = train(
+            problem(X, y, *kind), replace(update, keep=keep, max_iter=6), state=state
+        )
         if mean:  # fractions: equal up to rounding, until a tie is rounded away
             first = run.visits[0]
             np.testing.assert_allclose(trace.mistakes[0], first.mistake)
@@ -207,9 +223,10 @@ def test_direct_multiclass(rows, labels, tie, schedule, seed, kind, weights, rep
     p = problem(X, [-1 if i else 1 for i in range(len(X))], *kind, weight=weights)
     p = type(p)(p.X, np.array(y, dtype=np.int64), np.arange(3), p.sample_weight)
     state = State.at(np.zeros((3, len(X[0]))), np.zeros(3), kind[1])
-    update = Update(tie=tie, weighting="repeat" if repeat else "scale")
-    stop = Stop(max_iter=8, cycle=False)
-    trace, w, ours = train(p, update, Schedule(schedule, seed), "last", stop, state)
+    update = TrainingSettings(tie=tie, weighting="repeat" if repeat else "scale", direct=True)
+    trace, w, ours = train(
+        p, replace(update, order=schedule, max_iter=8, cycle=False), state=state, seed=seed
+    )
     assert trace.mistakes.tolist() == mistakes
     assert np.array_equal(w, np.array(W, dtype=float))
     assert np.array_equal(ours, np.array(b, dtype=float))
@@ -242,14 +259,17 @@ def test_penalties(rows, alpha, l1_ratio, kind, keep, rate, tau):
              for t, (w, b) in enumerate(history)]  # fmt: skip
     assume(min(map(abs, after[:-1]), default=1) > 1e-9)
     state = State.at([0] * len(X[0]), [0], np.float64)
-    update = Update(
+    update = TrainingSettings(
         rule=Margin(tau) if tau else Rosenblatt(),
         eta0=0.5,
         penalty=Penalty(alpha, l1_ratio) if alpha else None,
         rate=rate and Rate(rate, 0.1, 0.4),
     )
-    stop = Stop(max_iter=3, clean=False, cycle=False)
-    _, w, b = train(problem(X, y, *kind), update, Schedule(), keep, stop, state)
+    _, w, b = train(
+        problem(X, y, *kind),
+        replace(update, keep=keep, max_iter=3, clean=False, cycle=False),
+        state=state,
+    )
     if keep == "average":
         expected = np.mean([v for v, _ in history], axis=0)
         expected_b = np.mean([v for _, v in history])
@@ -276,9 +296,7 @@ def test_same_updates_beyond_rounding(kind, data):
     y = np.where(rng.random(n) < 0.5, -1, 1)
     y[:2] = -1, 1
     state = State.at(np.zeros(d), [0], kind[1])
-    trace, *_ = train(
-        problem(X, y, *kind), Update(), Schedule(), "last", Stop(max_iter=5), state, record=True
-    )
+    trace, *_ = train(problem(X, y, *kind), TrainingSettings(max_iter=5, record=True), state=state)
     w, b, k = [0.0] * d, 0.0, 0
     updates = list(trace.record)
     unit = 2.0**-53

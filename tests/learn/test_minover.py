@@ -1,5 +1,6 @@
 """Minover: the same steps as the reference, and an interval that holds the largest margin."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,11 +12,10 @@ from sklearn.datasets import load_iris
 
 from rosenblatt import MinOver, Perceptron, max_margin
 from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
-from rosenblatt.learn import machine, reference
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn import reference, rules
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from tests.learn.test_against_reference import KINDS, same
 from tests.strategies import SOAKED, integer_rows, problem, separable_rows
 
@@ -40,14 +40,25 @@ def test_compiled_is_the_reference(
     run = reference.minover(
         X, y, gap=gap, intercept=intercept, steps=steps, max_iter=20, max_updates=max_updates
     )
-    update = Update(rule=MinOver(gap), fit_intercept=intercept)
+    update = TrainingSettings(rule=MinOver(gap), fit_intercept=intercept)
     state = State.at([0] * len(X[0]), [0], kind[1])
-    stop = Stop(max_iter=20, max_updates=max_updates, tol=1e-3, cycle=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "MOST_STEPS", steps)
-        patch.setattr(machine, "GRAM_BYTES", column_bytes)
+        patch.setattr(rules, "MOST_STEPS", steps)
+        patch.setattr(rules, "GRAM_BYTES", column_bytes)
         trace, w, b = train(
-            problem(X, y, *kind), update, Schedule("shuffle", 1), keep, stop, state, record=record
+            problem(X, y, *kind),
+            replace(
+                update,
+                order="shuffle",
+                keep=keep,
+                max_iter=20,
+                max_updates=max_updates,
+                tol=1e-3,
+                cycle=False,
+                record=record,
+            ),
+            state=state,
+            seed=1,
         )
     # a run that was closed by the last pass allowed was not seen to move nothing in another
     assert trace.stop_reason == run.stop_reason or trace.n_passes == 20

@@ -1,6 +1,7 @@
 """The mistake bound holds for every run on separable data."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,11 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rosenblatt.learn.keep import State
+from rosenblatt.learn.engine import train
 from rosenblatt.learn.rules import Margin
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from rosenblatt.prove.bounds import (
     Start,
     freund_schapire,
@@ -37,9 +37,9 @@ def test_from_zero(rows, tie, schedule, intercept):
     assume(len(X) >= 2 and (intercept or v == 0))
     p = problem(X, y)
     state = State.at([0] * len(u), [0], np.float64)
-    update = Update(tie=tie, fit_intercept=intercept)
+    update = TrainingSettings(tie=tie, fit_intercept=intercept)
     trace, *_ = train(
-        p, update, Schedule(schedule, 7), "last", Stop(max_iter=20_000, cycle=False), state
+        p, replace(update, order=schedule, max_iter=20_000, cycle=False), state=state, seed=7
     )
     bound = mistake_bound(p, np.array(u), v, intercept=intercept, tie=tie)
     assert trace.n_updates <= bound.mistakes
@@ -58,9 +58,7 @@ def test_from_another_start(rows, start, eta, tie):
     p = problem(X, y)
     w0, b0 = start[: len(u)], start[3]
     state = State.at(w0, [b0], np.float64)
-    trace, *_ = train(
-        p, Update(eta0=eta, tie=tie), Schedule(), "last", Stop(max_iter=20_000), state
-    )
+    trace, *_ = train(p, TrainingSettings(eta0=eta, tie=tie, max_iter=20_000), state=state)
     bound = mistake_bound(p, np.array(u), v, eta=eta, tie=tie, start=(np.array(w0), b0))
     assert trace.stop_reason == "separated"
     assert trace.n_updates <= bound.mistakes
@@ -73,9 +71,7 @@ def test_margin_rule_keeps_its_promise(rows, tau):
     assume(len(X) >= 2)
     p = problem(X, y)
     state = State.at([0] * len(u), [0], np.float64)
-    trace, w, b = train(
-        p, Update(rule=Margin(tau)), Schedule(), "last", Stop(max_iter=50_000), state
-    )
+    trace, w, b = train(p, TrainingSettings(rule=Margin(tau), max_iter=50_000), state=state)
     R, gamma = radius(p.X, True), margin(p, np.array(u), v, True)
     assert trace.stop_reason == "separated"
     assert trace.n_updates <= mistake_bound(p, np.array(u), v, tau=tau).mistakes
@@ -88,7 +84,7 @@ def test_batch_mean_needs_as_few_steps_as_the_online_rule_mistakes(rows):
     assume(len(X) >= 2)
     p = problem(X, y)
     state = State.at([0] * len(u), [0], np.float64)
-    trace, *_ = train(p, Update(mode="batch-mean"), Schedule(), "last", Stop(20_000), state)
+    trace, *_ = train(p, TrainingSettings(mode="batch-mean"), state=state)
     assert trace.stop_reason == "separated"
     assert trace.n_updates <= mistake_bound(p, np.array(u), v).mistakes
 

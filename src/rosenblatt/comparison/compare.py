@@ -34,8 +34,8 @@ from rosenblatt.errors import (
     ParameterError,
 )
 from rosenblatt.estimators import Perceptron
-from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import RULES, Rule, resolve
+from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.show.trials import TrialsBar
 
 KEEPS = ("last", "average")
@@ -215,7 +215,7 @@ def _choices(
             tried = [Runs(rule, keep, k, settings, seed) for k in many]
             try:
                 for one in tried:
-                    Options.of(one.model().get_params(deep=False))
+                    TrainingSettings.from_params(one.model().get_params(deep=False))
             except NotSupportedError as e:
                 refused.append(Refusal(rule_name(rule), keep, str(e)))
             else:

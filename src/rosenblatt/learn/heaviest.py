@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.learn.contributions import largest_first, printable
-from rosenblatt.learn.rules import ALMA, SecondOrder
 from rosenblatt.learn.trace import OneVsRestTrace, Record, Trace, html_table, plural, text_table
 
 if TYPE_CHECKING:
@@ -200,8 +199,7 @@ def _is_sum_of_rows(record: Record) -> bool:
     setting = record.setting
     if setting is None or (record.w.ndim == 3 and setting.problem is None):
         return False
-    update = setting.update
-    return update.penalty is None and not isinstance(update.rule, (ALMA, SecondOrder))
+    return setting.settings.adds_rows
 
 
 def _why_not(record: Record) -> str:
@@ -221,7 +219,7 @@ def _note(trace: Trace | OneVsRestTrace) -> str:
             return why
     setting = traces[0].record and traces[0].record.setting
     penalty = "Distances include what the penalty did since the update before."
-    said = [penalty] if setting and setting.update.penalty else []
+    said = [penalty] if setting and setting.settings.penalty else []
     cut = [f"{r.title[0].upper()}{r.title[1:]}" for r in records if r and not r.complete]
     said += [f"{cut[0]} were recorded; the rows are of these."] if cut else []
     return " ".join(said)

@@ -1,107 +1,369 @@
-"""Machine: bind a rule, the arrays of a state and the stop tests to the compiled core."""
+"""Machine: a rule, its hyperplanes in a state and the stop tests, bound to the compiled core."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
-from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.learn.rules import ALMA, PA, Adaptive, Margin, MinOver, SecondOrder
-from rosenblatt.learn.trace import StopReason
-from rosenblatt.learn.update import Penalty, Update
+from rosenblatt.data.block import Block
+from rosenblatt.data.problem import Problem
+from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
+from rosenblatt.learn.cycle import cancels
+from rosenblatt.learn.settings import NO_LIMIT, TrainingSettings
+from rosenblatt.learn.state import State, Votes
+from rosenblatt.learn.trace import Cycle, MarginInterval, Record, Setting, StopReason, Trace
 
 Array = npt.NDArray[Any]
-TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
 ORDERS = {"order": 0, "shuffle": 1, "sample": 2}
-RATES = {"adaptive": 0, "optimal": 1, "invscaling": 2}
-ADAPTIVE_KINDS = {"pa": 0, "pa1": 1, "pa2": 2, "arow": 3, "scw": 4, "sop": 5}
+NO_CLASS = -2  # the class of a hyperplane that has every row on its negative side
 REASONS = {
     _core.Code.SEPARATED: StopReason.SEPARATED,
     _core.Code.CYCLE: StopReason.CYCLE,
     _core.Code.NO_IMPROVEMENT: StopReason.NO_IMPROVEMENT,
     _core.Code.FULL: StopReason.MAX_UPDATES,
 }
-MOST_COVARIANCE_BYTES = 2**31
-GRAM_BYTES = 2**28  # columns of the Gram matrix that MinOver keeps
-MOST_STEPS, MOST_MARGINS = 10_000, 10**8  # steps in an epoch of MinOver, and margins compared
+VOTE_BYTES = 2**30  # default bound on the hyperplanes of keep="vote": 1 GiB, at most 10,000
+RECORD_BYTES = 2**28
+MOST_LOGGED = 10_000
+MOST_LOG_BYTES = 2**36  # more hyperplanes than this cannot be kept
 
 
-def core_rows(X: Any) -> _core.Rows:
-    """The rows of a validated matrix, dense or CSR, read in place."""
-    if hasattr(X, "indptr"):
-        return _core.Rows(X.data, X.indices, X.indptr, int(X.shape[1]))
-    return _core.Rows(X)
+def log_capacity(nbytes: int, width: int) -> int:
+    """How many updates of `width` numbers fit."""
+    return max(1, min(MOST_LOGGED, nbytes // (8 * width)))
 
 
-def core_rule(update: Update, n_rows: int | None = None) -> Any:
-    """The rule as the core takes it; `n_rows` is needed by MinOver only."""
-    rule, tie = update.rule, TIES[update.tie]
-    if isinstance(rule, Adaptive):
-        values = rule.get_params()
-        c, phi = values.get("C", values.get("r", 1.0)), getattr(rule, "phi", 0.0)
-        full = isinstance(rule, SecondOrder) and rule.covariance == "full"
-        return _core.AdaptiveRule(ADAPTIVE_KINDS[rule.name], float(c), float(phi), tie, full)
-    if isinstance(rule, ALMA):
-        return _core.AlmaRule(rule.bar, rule.step, tie, update.fit_intercept)
-    if isinstance(rule, MinOver):
-        assert n_rows is not None
-        padded = -(-n_rows // 16) * 16
-        steps = max(1, min(MOST_STEPS, MOST_MARGINS // n_rows))
-        kept = max(1, min(n_rows, GRAM_BYTES // (8 * padded)))
-        return _core.MinOverRule(float(rule.gap), steps, kept, tie, update.fit_intercept)
-    eta = float(update.etas(1, 1)[0])
-    margin = isinstance(rule, Margin)
-    additive = _core.AdditiveRule(eta, update.tau, tie, margin, update.fit_intercept)
-    if update.mode != "online":
-        return _core.BatchRule(additive, [eta], update.mode == "batch-mean")
-    if update.penalty is None and update.rate is None:
-        return additive
-    penalty, rate = update.penalty or Penalty(0.0, 0.0), update.rate
-    return _core.ScaledRule(
-        additive,
-        penalty.alpha,
-        penalty.l1_ratio,
-        rate=RATES[rate.kind] if rate else 0,
-        adaptive=rate is not None and rate.kind == "adaptive",
-        power=rate.power_t if rate else 0.5,
-        rate_alpha=rate.alpha if rate else 0.0,
-        t0=rate.t0 if rate else 0.0,
-        t=rate.t if rate else 1.0,
-    )
+@dataclass
+class Best:
+    """The weights that scored best on held-out rows."""
+
+    score: float = -np.inf
+    epoch: int = 0
+    w: Array | None = None
+    b: Array | None = None
 
 
-def first_variances(rule: Adaptive, shape: tuple[int, ...], intercept: bool) -> Array:
-    """S before any row, the offset first; for weights of that shape, one S per class."""
-    width = shape[-1] + 1
-    diagonal = np.full(width, 1.0 / float(getattr(rule, "a", 1.0)))
-    diagonal[0] *= intercept
-    one = diagonal
-    if isinstance(rule, SecondOrder) and rule.covariance == "full":
-        classes = 1 if len(shape) == 1 else shape[0]
-        if 8 * classes * width**2 > MOST_COVARIANCE_BYTES:
-            raise ParameterError(
-                f"covariance='full' keeps {width:,} x {width:,} numbers"
-                + (f" for each of {classes} classes" if classes > 1 else "")
-                + f", more than {MOST_COVARIANCE_BYTES / 2**30:g} GiB. Use covariance='diagonal'."
+class Machine:
+    """One hyperplane of a state, or all of them for the direct rule, under training.
+
+    Parameters
+    ----------
+    settings : TrainingSettings
+    state : State
+        Changed in place.
+    plane : int or None
+        Which hyperplane; None for the direct rule, which moves all of them.
+    positive : int
+        The class whose rows should score above 0.
+    seed : int
+        Of the order of visits.
+    n_rows : int or None
+        Rows of an epoch, where that is known before.
+    size : float
+        What the loss of an epoch is divided by; 0 for the rows that were visited.
+    same_order : bool
+        Whether the source has the rows in the same order in every epoch.
+    class_weight : list of float
+        The weight of each class; empty for 1.
+    repeat : bool
+        Whether weights of rows are numbers of visits.
+
+    Attributes
+    ----------
+    reason : StopReason or None
+        None while there is more to do.
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        state: State,
+        plane: int | None = 0,
+        positive: int = 1,
+        *,
+        seed: int = 0,
+        n_rows: int | None = None,
+        size: float = 0.0,
+        same_order: bool = True,
+        class_weight: list[float] | None = None,
+        repeat: bool = False,
+        by_score: bool = False,
+    ) -> None:
+        self.settings, self.state, self.plane = settings, state, plane
+        self.positive, self.size, self.n_rows = positive, size, n_rows
+        self.reason: StopReason | None = None
+        self.seconds = 0.0
+        self.scores: list[float] = []
+        self.best = Best()
+        self._planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
+        self._first = plane or 0
+        self._resident: _core.Block | None = None
+        self._seed, self._same_order, self._by_score = seed, same_order, by_score
+        self._class_weight, self._repeat = class_weight or [], repeat
+        state.prepare(settings.rule, settings.keep, settings.fit_intercept)
+        self._check_start()
+        self.start = self._weights()
+        self.start_visits = float(state.visits[self._first])
+        self.core = self._make()
+
+    def _check_start(self) -> None:
+        if not self.settings.rule.needs_all_rows:
+            return
+        w, b = self._weights()
+        if w.any() or b.any() or self.state.visits[self._first]:
+            raise NotSupportedError(
+                f"rule={self.settings.rule.name!r} starts from w = 0: its bound on the largest "
+                "margin counts steps from there. Use init='zero' and warm_start=False, without "
+                "coef_init and intercept_init."
             )
-        one = np.diag(diagonal)
-    return one.copy() if len(shape) == 1 else np.repeat(one[None], shape[0], axis=0)
 
+    def _weights(self) -> tuple[Array, Array]:
+        """Copies of the last weights, (d,) and (1,) or (K, d) and (K,)."""
+        state = self.state
+        w = state.w[self._planes, : state.n_features].astype(state.dtype)
+        b = state.b[self._planes].astype(state.dtype)
+        return (w, b) if self.plane is None else (w[0], b)
 
-def check_weights(update: Update, weight: Array | None) -> None:
-    """Refuse weights of rows where the rule has no use for them."""
-    if weight is None or np.isin(weight, (0, 1)).all():
-        return
-    if isinstance(update.rule, PA):
-        raise NotSupportedError(
-            "rule='pa' gives every row a margin of 1, so that the weight of a row or class can "
-            "change nothing. Use rule='pa1' or 'pa2', where it multiplies C."
+    def _make(self, **changes: Any) -> _core.Machine:
+        settings, state, planes = self.settings, self.state, self._planes
+        d = state.n_features
+        order = settings.order if settings.one_row_at_a_time else "order"
+        watch = (
+            settings.cycle
+            and order == "order"
+            and self._same_order
+            and settings.weights_can_return
+            and settings.constant_eta
         )
-    if isinstance(update.rule, MinOver):
-        raise NotSupportedError(
-            "rule='minover' looks for the largest margin, which the weight of a row or class does "
-            "not change. Give weights of 1, or 0 to leave rows out."
+        by_tol = settings.tol is not None and (self._by_score or not settings.rule.needs_all_rows)
+        average, variance = settings.keep == "average", state.variance
+        if not settings.rule.has_variance:
+            variance = None
+        arguments: dict[str, Any] = {
+            "w": state.w[planes, :d],
+            "b": state.b[planes],
+            "u": state.u[planes, :d] if average and state.u is not None else None,
+            "ub": state.ub[planes] if average and state.ub is not None else None,
+            "variance": None if variance is None else variance[planes],
+            "direct": self.plane is None,
+            "positive": self.positive,
+            "repeat": self._repeat and settings.mode == "online",
+            "round32": state.dtype == np.float32,
+            "order": ORDERS[order],
+            "seed": self._seed,
+            "pocket": settings.keep == "pocket",
+            "log_capacity": self._log_capacity(),
+            "class_weight": self._class_weight,
+            "visits": float(state.visits[self._first]),
+            "updates": int(state.updates[self._first]),
+            "max_updates": self._limit(),
+            "tol": settings.tol if by_tol and settings.tol is not None else -np.inf,
+            "patience": settings.patience,
+            "clean": settings.clean and settings.only_updates_move,
+            "watch_cycle": watch,
+            "size": self.size,
+        }
+        return _core.Machine(settings.core_rule(self.n_rows), **arguments | changes)
+
+    def _width(self) -> int:
+        w, b = self.start
+        return int(w.size + b.size)
+
+    def _limit(self) -> int:
+        """No update is made beyond this many, including those of earlier calls."""
+        if self.settings.max_updates is not None:
+            return self.settings.max_updates
+        if self.settings.keep == "vote":
+            return log_capacity(VOTE_BYTES, self._width())
+        return NO_LIMIT
+
+    def _log_capacity(self) -> int:
+        capacity = 0
+        if self.settings.record:
+            capacity = log_capacity(RECORD_BYTES, self._width())
+        if self.settings.keep == "vote":
+            capacity = max(self._limit() - int(self.state.updates[self._first]), capacity)
+            if 8 * capacity * self._width() > MOST_LOG_BYTES:
+                raise ParameterError(
+                    f"max_updates={self.settings.max_updates} hyperplanes of {self._width()} "
+                    "numbers do not fit in memory. Lower max_updates, or use keep='average'."
+                )
+        return capacity
+
+    # ------------------------------------------------------------------------ visits
+
+    @property
+    def n_epochs(self) -> int:
+        return self.core.n_epochs
+
+    def visit(self, block: Block, seen: Array | None = None, resident: bool = False) -> None:
+        """Visit the rows of a block; `seen` receives the score of each before its visit."""
+        began = time.perf_counter()
+        rows = block.in_core(seen)
+        if resident:
+            self._resident = rows
+        if self.settings.eta_per_epoch:
+            self.core.set_etas(self.settings.etas(self.n_epochs + 1, 1).tolist())
+        self._after(self.core.visit(rows), began)
+
+    def end_epoch(self, score: Callable[[Machine], float] | None = None) -> None:
+        """Close the epoch and make the stop tests, on `score` of held-out rows if there is one."""
+        began = time.perf_counter()
+        self._after(self.core.close_epoch(self._resident), began)
+        accuracy = None
+        if score is not None:
+            accuracy = score(self)
+            self.scores.append(accuracy)
+            if accuracy > self.best.score:
+                self.best = Best(accuracy, self.n_epochs, *self.kept())
+        code = self.core.judge(self._resident, None if accuracy is None else -accuracy)
+        self.reason = REASONS.get(code)
+
+    def epochs(self, block: Block, n: int) -> None:
+        """Up to n epochs over one block, until there is a reason to stop."""
+        if self.settings.eta_per_epoch:
+            while self.reason is None and self.n_epochs < n:
+                self.visit(block, resident=True)
+                self.end_epoch()
+            return
+        began = time.perf_counter()
+        rows = self._resident = block.in_core()
+        code = self.core.epochs(rows, n)
+        self._after(code, began)
+        self.reason = REASONS.get(code)
+
+    def cancel(self) -> None:
+        """Make a call in another thread return soon."""
+        self.core.cancel()
+
+    def _after(self, code: _core.Code, began: float) -> None:
+        self.seconds += time.perf_counter() - began
+        state, first = self.state, self._first
+        state.visits[self._planes] = self.core.visits
+        state.updates[first] = self.core.updates
+        if code is _core.Code.INTERRUPTED:
+            raise KeyboardInterrupt
+        if code is _core.Code.OVERFLOW:
+            raise OverflowedError(
+                f"Floating-point under-/overflow occurred at epoch #{max(1, self.n_epochs)}: a "
+                f"score or a weight left the range of {np.dtype(state.dtype)}. Scale the data "
+                "(sklearn.preprocessing.StandardScaler)"
+                + (" or lower eta0." if self.settings.rule.has_rate else ".")
+            )
+
+    # ----------------------------------------------------------------------- results
+
+    def kept(self) -> tuple[Array, Array]:
+        """The weights that `keep` returns now: (d,) and (1,), or (K, d) and (K,) if direct."""
+        state, keep = self.state, self.settings.keep
+        if keep == "pocket":
+            w, b, _ = self.core.pocket
+            w, b = w.astype(state.dtype), b.astype(state.dtype)
+        else:
+            w, b = state.kept(keep)
+            w, b = w[self._planes], b[self._planes]
+        return (w, b) if self.plane is None else (w[0], b)
+
+    def result(self) -> tuple[Array, Array]:
+        """The weights to return: the best on held-out rows, or those that `keep` keeps."""
+        if self.best.w is not None and self.best.b is not None:
+            return self.best.w, self.best.b
+        return self.kept()
+
+    def mean_loss(self, loss: Any) -> Any:
+        """The loss of an epoch per row (or visit, where weights are visits)."""
+        return loss / (self.size or self.n_rows or 1)
+
+    def trace(self, problem: Problem | None = None, held_out: Array | None = None) -> Trace:
+        """What the run did. `problem` is the rows in memory, for the record and for cycles."""
+        totals, settings = self.core.totals(), self.settings
+        self.state.mistakes[self._first] += int(totals["mistakes"].sum())
+        if settings.keep == "vote":
+            self._collect_votes()
+        margin = None
+        if settings.rule.needs_all_rows:
+            lower, upper = self.core.margin
+            margin = MarginInterval(lower, upper, settings.fit_intercept)
+        reason = self.reason or StopReason.MAX_ITER
+        cycle = None
+        if reason is StopReason.CYCLE and problem is not None:
+            cycle = self.prove_cycle(problem)
+        return Trace(
+            reason,
+            totals["mistakes"],
+            totals["updates"],
+            self.mean_loss(totals["loss"]),
+            totals["norm"],
+            self.seconds,
+            self.n_rows or 0,
+            cycle,
+            self._record(totals["updates"], problem, held_out) if settings.record else None,
+            np.array(self.scores) if self.scores else None,
+            settings.keep,
+            self.best.epoch or self._kept_epoch(),
+            margin,
         )
+
+    def _kept_epoch(self) -> int | None:
+        if self.settings.keep == "pocket":
+            return int(self.core.pocket[2])
+        return self.n_epochs if self.settings.keep == "last" else None
+
+    def _logged(self) -> tuple[dict[str, Any], Array, Array]:
+        log, (w0, _) = self.core.log(), self.start
+        w = log["w"].astype(w0.dtype, copy=False).reshape(-1, *w0.shape)
+        return log, w, log["b"].astype(w0.dtype, copy=False)
+
+    def _collect_votes(self) -> None:
+        log, w, b = self._logged()
+        w0, b0 = self.start
+        votes = self.state.votes
+        before = votes[self._first] or Votes(w0[None], b0[None], np.array([self.start_visits]))
+        votes[self._first] = before.extended(w, b, log["visit"])
+
+    def _record(self, updates: Array, problem: Problem | None, held_out: Array | None) -> Record:
+        log, w, b = self._logged()
+        n = len(log["row"])
+        epochs = np.repeat(np.arange(1, len(updates) + 1), updates)
+        order = self.settings.order if self.settings.one_row_at_a_time else "order"
+        setting = Setting(problem, self.start, self.start_visits, self.settings, order, held_out)
+        return Record(
+            epochs[:n], log["row"], log["amount"], log["visit"], w, b, int(log["count"]), setting
+        )
+
+    def prove_cycle(self, problem: Problem) -> Cycle:
+        """Go round once more, counting, and see whether the updates sum to exactly zero."""
+        direct, n_rows = self.plane is None, problem.n_rows
+        length, updates = self.core.cycle_length, self.core.cycle_updates
+        state, planes = self.state, self._planes
+        again = self._make(
+            w=state.w[planes, : state.n_features].copy(), b=state.b[planes].copy(), u=None, ub=None,
+            tally=True, clean=False, tol=-np.inf, watch_cycle=False, max_updates=NO_LIMIT,
+            log_capacity=0, pocket=False,
+        )  # fmt: skip
+        assert self._resident is not None
+        again.epochs(self._resident, length)
+        tally = again.tally.reshape(n_rows, -1)
+        rows = np.flatnonzero(tally.any(axis=1))
+        intercept = self.settings.fit_intercept
+        if not direct:
+            counts = tally[rows, 0]
+            exact = cancels(problem.X, rows, counts * problem.y[rows], intercept)
+        else:
+            counts = tally[rows]
+            signed = -counts
+            own = problem.class_numbers()[rows]
+            signed[np.arange(len(rows)), own] += counts.sum(axis=1)
+            exact = all(
+                cancels(problem.X, rows, np.ascontiguousarray(signed[:, k]), intercept)
+                for k in range(state.n_planes)
+            )
+        kind = "no set of one hyperplane per class" if direct else "no hyperplane"
+        kind += "" if intercept else " through the origin"
+        return Cycle(length, updates, exact, rows, counts, kind)

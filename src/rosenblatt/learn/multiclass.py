@@ -1,82 +1,110 @@
-"""Multiclass: two classes or more, one against the rest or all at once, and late classes.
+"""Multiclass: the hyperplanes of a model with two classes or more, and classes that come late.
 
-Two classes share one hyperplane, whose positive class is the second. More have one each,
-class against rest, or, for the direct rule, one state with a row of weights per class.
+Two classes share one hyperplane, whose positive class is the second. More have one each, class
+against rest, or, for the direct rule, one each in a common machine.
 
-One against the rest, a class that was never there has had every row so far as a negative
-one. `spare` is that run, so that a class which appears late starts where it would stand
-had it been known from the first row. For the direct rule it starts at zero.
+One against the rest, a class that was never seen has had every row so far on its negative side. The
+spare hyperplane, the last one, is that run, so that a class which appears late starts where it
+would be had it been known from the first row. For the direct rule it starts at zero.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from rosenblatt.data.block import Block
 from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
-from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learn.keep import Ballot, Keep, State, ballot
-from rosenblatt.learn.machine import first_variances
-from rosenblatt.learn.options import Options
-from rosenblatt.learn.rules import Adaptive
-from rosenblatt.learn.schedule import seeds_and_split
+from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learn.engine import HeldOut, Observer, machine_for, run
+from rosenblatt.learn.machine import NO_CLASS, Machine
+from rosenblatt.learn.schedule import generator
+from rosenblatt.learn.settings import Keep, TrainingSettings
+from rosenblatt.learn.state import Ballot, State
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
-from rosenblatt.learn.training import HeldOut, Monitor, train
-from rosenblatt.learn.update import Update
-from rosenblatt.learn.weights import row_weights, start_weights
 
 Array = npt.NDArray[Any]
-T = TypeVar("T")
 
 
 @dataclass
-class Standing:
-    """Where all hyperplanes of a model stand: enough to go on training or to predict."""
+class Learner:
+    """The hyperplanes of a model and the classes they separate: all that training changes.
+
+    Attributes
+    ----------
+    classes : array
+        The labels, sorted.
+    counts : int array
+        Rows seen of each class.
+    state : State
+        One hyperplane for two classes, one per class for more; then the spare one, if `open`.
+    open : bool
+        Whether further classes may appear.
+    direct : bool
+        Whether more than two classes are trained at once.
+    keep : str
+        Which weights were returned last.
+    coef, intercept : arrays or None
+        The weights that were returned last, where they do not follow from the state: the pocket,
+        or the best on held-out rows.
+    """
 
     classes: Array
-    counts: Array  # rows seen of each class
-    states: list[State]
-    spare: State | None = None  # None: the classes are closed
-    keep: Keep = "last"  # which weights were given back last
+    counts: Array
+    state: State
+    open: bool = False
+    direct: bool = False
+    keep: Keep = "last"
+    coef: Array | None = None
+    intercept: Array | None = None
 
     @classmethod
     def begin(
         cls,
-        problem: Problem,
-        options: Options,
-        random_state: Any,
+        classes: Array,
+        n_features: int,
+        dtype: Any,
+        settings: TrainingSettings,
+        random_state: Any = 0,
         coef_init: Any = None,
         intercept_init: Any = None,
         open_ended: bool = False,
-    ) -> Standing:
+    ) -> Learner:
         """Before the first visit."""
-        if len(problem.classes) < 2 and not open_ended:
+        if len(classes) < 2 and not open_ended:
             raise LabelError(
                 "The number of classes has to be greater than one; got 1 class "
-                f"({problem.classes.tolist()[0]!r}). Add another class."
+                f"({classes.tolist()[0]!r}). Add another class."
             )
+        if open_ended:
+            settings.check_open_classes()
         w, b = start_weights(
-            options.init, coef_init, intercept_init, problem, random_state, options.update,
-            options.direct and len(problem.classes) > 2,
-        )  # fmt: skip
-        if options.direct and len(problem.classes) > 2:
-            states = [State.at(w, b, w.dtype)]
-        else:
-            states = [State.at(w[k], b[k : k + 1], w.dtype) for k in range(len(b))]
-        spare = State.at(np.zeros_like(w[0]), np.zeros(1), w.dtype) if open_ended else None
-        return cls(problem.classes, np.zeros(len(problem.classes), np.int64), states, spare)
+            settings, len(classes), n_features, dtype, random_state, coef_init, intercept_init
+        )
+        if open_ended:
+            w, b = np.vstack([w, np.zeros_like(w[:1])]), np.append(b, np.zeros_like(b[:1]))
+        counts = np.zeros(len(classes), np.int64)
+        return cls(classes, counts, State.at(w, b, dtype), open_ended, settings.direct)
 
-    def copy(self) -> Standing:
+    def copy(self) -> Learner:
         """A copy that can be trained without touching this one."""
-        spare = None if self.spare is None else self.spare.copy()
-        return replace(self, states=[s.copy() for s in self.states], spare=spare)
+        return replace(self, state=self.state.copy(), counts=self.counts.copy())
+
+    @property
+    def n_planes(self) -> int:
+        """Hyperplanes of classes, without the spare one."""
+        return self.state.n_planes - self.open
+
+    @property
+    def together(self) -> bool:
+        """Whether one machine moves the hyperplanes of all classes."""
+        return self.direct and len(self.classes) > 2
 
     def check_classes(self, classes: Any) -> None:
         """Later calls may name the classes again, but not others."""
@@ -89,28 +117,25 @@ class Standing:
                 f"{self.classes!r}. Leave classes out on later calls."
             )
 
-    def adopt(self, coef: Any, intercept: Any) -> None:
+    def set_weights(self, coef: Array, intercept: Array) -> None:
         """Go on from weights that the user may have edited."""
-        coef = np.asarray(coef.toarray() if sp.issparse(coef) else coef)
-        for k, state in enumerate(self.states):
-            rows = slice(None) if state.w.ndim == 2 else k
-            if coef[rows].shape != state.w.shape:
-                raise DataError(
-                    f"coef_ has shape {coef.shape}, which is not what this model has. Set it back "
-                    "or call fit."
-                )
-            state.w = np.array(coef[rows], dtype=state.w.dtype, order="C")
-            own = slice(None) if state.w.ndim == 2 else slice(k, k + 1)
-            state.b = np.array(intercept[own], dtype=state.b.dtype)
+        state, n = self.state, self.n_planes
+        if coef.shape != (n, state.n_features) or intercept.shape != (n,):
+            raise DataError(
+                f"coef_ has shape {coef.shape}, which is not what this model has. Set it back or "
+                "call fit."
+            )
+        state.w[:n, : state.n_features] = coef.astype(state.dtype)
+        state.b[:n] = intercept.astype(state.dtype)
 
-    def admit(self, labels: Array, options: Options) -> None:
-        """Make room for the classes among `labels` that were not there before."""
+    def admit(self, labels: Array, settings: TrainingSettings) -> None:
+        """Make room for the classes among `labels` that were not seen before."""
         check_same_kind(labels, self.classes)
-        if self.spare is None:
-            strangers = sorted(set(labels.tolist()) - set(self.classes.tolist()))[:5]
-            if strangers:
+        if not self.open:
+            unknown = sorted(set(labels.tolist()) - set(self.classes.tolist()))[:5]
+            if unknown:
                 raise LabelError(
-                    f"y holds labels {strangers} that are not among the classes "
+                    f"y holds labels {unknown} that are not among the classes "
                     f"{self.classes[:10].tolist()}. fit, and classes named in the first "
                     "partial_fit, close the list; start with partial_fit without classes to let "
                     "them appear."
@@ -119,123 +144,266 @@ class Standing:
         new = np.unique(np.concatenate([self.classes, labels]))
         if len(new) == len(self.classes):
             return
-        old = self.classes.tolist()
-        counts = dict(zip(old, self.counts.tolist(), strict=True))
-        each = self._each(options.direct)
-        rows = [each.get(label) for label in new.tolist()]
-        if len(new) == 2:
-            self.states = [rows[1] or self.spare.copy()]
-        elif options.direct:
-            self.states = [_stacked(rows, self.states[0], options.update)]
+        old, spare = self.classes.tolist(), self.state.n_planes - 1
+        if len(old) == 1:
+            planes = {old[0]: (spare, -1.0)}
+        elif len(old) == 2:
+            planes = {old[0]: (0, -1.0), old[1]: (0, 1.0)}
         else:
-            self.states = [row or self.spare.copy() for row in rows]
+            planes = {label: (k, 1.0) for k, label in enumerate(old)}
+        direct = settings.direct and len(new) > 2
+        start = (-1, 1.0) if direct else (spare, 1.0)
+        wanted = new.tolist()[1:] if len(new) == 2 else new.tolist()
+        chosen = [planes.get(label, start) for label in wanted] + [(spare, 1.0)]
+        before = self.state
+        self.state = before.gather(chosen, settings.rule, settings.fit_intercept)
+        if direct:  # one machine counts for all
+            from_spare = spare if len(old) == 1 else 0
+            self.state.votes = [None] * self.state.n_planes
+            for name in ("updates", "mistakes"):
+                counts = getattr(self.state, name)
+                counts[:-1] = 0
+                counts[0] = getattr(before, name)[from_spare]
+        seen = dict(zip(old, self.counts.tolist(), strict=True))
+        self.counts = np.array([seen.get(label, 0) for label in new.tolist()])
         self.classes = new
-        self.counts = np.array([counts.get(label, 0) for label in new.tolist()])
 
-    def _each(self, direct: bool) -> dict[Any, State]:
-        """One state per class, against the rest."""
-        labels = self.classes.tolist()
-        if len(labels) == 1:
-            assert self.spare is not None
-            return {labels[0]: self.spare.mirrored()}
-        if len(labels) == 2:
-            return {labels[0]: self.states[0].mirrored(), labels[1]: self.states[0]}
-        if direct:
-            return {label: self.states[0].row(k) for k, label in enumerate(labels)}
-        return dict(zip(labels, self.states, strict=True))
+    # ---------------------------------------------------------------------- training
 
-    def train(
+    def fit(
         self,
         problem: Problem,
-        options: Options,
-        class_weight: Array | None,
-        random_state: Any,
+        settings: TrainingSettings,
+        seeds: Sequence[int],
         *,
+        class_weight: Array | None = None,
+        held_out: Array | None = None,
+        observers_for: Callable[[int | None], Sequence[Observer]] = lambda k: (),
         n_jobs: int | None = None,
-        hold_out: Callable[[], Array | None] = lambda: None,
-        monitor_for: Callable[[int | None], Monitor | None] = lambda k: None,
-    ) -> tuple[Trace | OneVsRestTrace, Array, Array]:
-        """Train on `problem`; the trace, and the weights that `options.keep` keeps.
+    ) -> Trace | OneVsRestTrace:
+        """Train on rows in memory whose class numbers are those of `classes`."""
+        numbers = problem.class_numbers().astype(np.int32)
+        held = None
+        if held_out is not None:
+            held = HeldOut.of(Block(problem.X, numbers, problem.sample_weight), held_out)
 
-        `hold_out` gives the mask of rows to keep aside for early stopping, or None.
-        """
-
-        def run(
-            one: Problem, state: State, weight: Array | None, seed: int, k: int | None
-        ) -> tuple[Trace, Array, Array]:
-            return train(
-                replace(one, sample_weight=weight),
-                options.update,
-                options.schedule(seed),
-                options.keep,
-                options.stop,
-                state,
-                record=options.record,
-                held_out=None if held is None else HeldOut.of(one, held, problem.sample_weight),
-                monitor=monitor_for(k),
+        def one(
+            plane: int, positive: int, seed: int, weights: Array | None, k: int | None
+        ) -> tuple[Machine, Trace]:
+            machine, source = machine_for(
+                problem, settings, self.state, seed, held_out, plane, positive, weights
             )
+            machines.append(machine)
+            run(
+                source, [machine], max_iter=settings.max_iter, held_out=held,
+                observers=observers_for(k),
+            )  # fmt: skip
+            known = problem if k is None else problem.versus_rest(k)
+            return machine, machine.trace(known, held_out)
 
-        n_classes = len(problem.classes)
-        one_run = n_classes <= 2 or options.direct
-        seeds, held = seeds_and_split(random_state, 1 if one_run else n_classes, hold_out)
-        if one_run:
-            weight = row_weights(problem, class_weight)
-            trace, w, b = run(problem, self.states[0], weight, seeds[0], None)
-            result: tuple[Any, Array, Array] = trace, np.atleast_2d(w), b
+        machines: list[Machine] = []
+        n_classes = len(self.classes)
+        if n_classes == 1:
+            done = [one(self.state.n_planes - 1, NO_CLASS, seeds[0], None, None)]
+        elif n_classes == 2 or self.together:
+            done = [one(0, 1, seeds[0], class_weight, None)]
         else:
 
-            def class_against_rest(k: int) -> tuple[Trace, Array, Array]:
-                weight = row_weights(problem, class_weight, versus=k)
-                return run(problem.versus_rest(k), self.states[k], weight, seeds[k], k)
+            def class_against_rest(k: int) -> tuple[Machine, Trace]:
+                return one(k, k, seeds[k], class_weight, k)
 
-            done = _in_threads(class_against_rest, n_classes, _threads(n_jobs))
-            traces, ws, bs = zip(*done, strict=True)
-            result = OneVsRestTrace(problem.classes, traces), np.stack(ws), np.concatenate(bs)
-        if self.spare is not None:
-            nobody = replace(problem.versus_rest(0), y=np.full(problem.n_rows, -1, np.int8))
-            run(nobody, self.spare, problem.sample_weight, seeds[0], None)
-            if n_classes == 1:
-                self.states = [self.spare.mirrored()]
-                w, b = self.states[0].kept(options.keep)
-                result = result[0], w[None], b
-        return result
+            done = _in_threads(class_against_rest, n_classes, _threads(n_jobs), machines)
+        if self.open and n_classes > 1:
+            self._train_spare(problem, settings, seeds[0])
+        self._keep(settings, [machine for machine, _ in done])
+        traces = tuple(trace for _, trace in done)
+        if n_classes <= 2 or self.together:
+            return traces[0]
+        return OneVsRestTrace(problem.classes, traces)
 
-    def weights(self) -> tuple[Array, Array]:
-        """The last weights of all hyperplanes: W with a row for each, and b."""
-        rows = [np.atleast_2d(state.w) for state in self.states]
-        return np.concatenate(rows), np.concatenate([state.b for state in self.states])
+    def _train_spare(self, problem: Problem, settings: TrainingSettings, seed: int) -> None:
+        spare = self.state.n_planes - 1
+        plain = replace(settings, direct=False, record=False)
+        machine, source = machine_for(
+            problem, plain, self.state, seed, plane=spare, positive=NO_CLASS
+        )
+        run(source, [machine], max_iter=settings.max_iter)
+        machine.trace()
+
+    def _keep(self, settings: TrainingSettings, machines: list[Machine]) -> None:
+        self.keep, self.coef, self.intercept = settings.keep, None, None
+        if settings.keep == "pocket" or machines[0].best.w is not None:
+            results = [machine.result() for machine in machines]
+            self.coef = np.concatenate([np.atleast_2d(w) for w, _ in results])
+            self.intercept = np.concatenate([b for _, b in results])
+
+    # ----------------------------------------------------------------------- results
+
+    def last(self) -> tuple[Array, Array]:
+        """The last weights of the hyperplanes of classes."""
+        return self._of_classes(*self.state.kept("last"))
+
+    def kept(self) -> tuple[Array, Array]:
+        """(coef, intercept) that `keep` returns; not for votes."""
+        if self.coef is not None and self.intercept is not None:
+            return self.coef.copy(), self.intercept.copy()
+        return self._of_classes(*self.state.kept(self.keep))
+
+    def _of_classes(self, w: Array, b: Array) -> tuple[Array, Array]:
+        if len(self.classes) == 1 and self.open:  # every row was on its positive side
+            return -w[-1:], -b[-1:]
+        return w[: self.n_planes], b[: self.n_planes]
 
     def ballots(self) -> tuple[Ballot, ...]:
-        """The votes as they stand, for keep="vote"."""
-        return tuple(ballot(state) for state in self.states)
+        """The votes of each hyperplane, for keep="vote"."""
+        state, single = self.state, len(self.classes) == 1
+        which = [state.n_planes - 1] if single else [0] if self.together else range(self.n_planes)
+        ballots = [state.ballot(k) for k in which]
+        if single:
+            ballots = [Ballot(-b.w, -b.b, b.counts) for b in ballots]
+        return tuple(ballots)
+
+    @property
+    def n_mistakes(self) -> int:
+        return self._total(self.state.mistakes)
+
+    @property
+    def n_updates(self) -> int:
+        return self._total(self.state.updates)
+
+    def _total(self, counts: Array) -> int:
+        if len(self.classes) == 1 and self.open:
+            return int(counts[-1])
+        return int(counts[: self.n_planes].sum())
 
 
-def _stacked(rows: list[State | None], like: State, update: Update) -> State:
-    """One state with a row per class; a class without one starts at zero."""
-    d = like.w.shape[-1]
-    wide = State.at(np.zeros((len(rows), d)), np.zeros(len(rows)), like.w.dtype)
-    wide.visits, wide.updates, wide.mistakes = like.visits, like.updates, like.mistakes
-    if like.u.size:
-        wide.u, wide.ub = np.zeros((len(rows), d)), np.zeros(len(rows))
-    if isinstance(update.rule, Adaptive):
-        wide.spread = first_variances(update.rule, wide.w.shape, update.fit_intercept)
-    for k, row in enumerate(rows):
-        if row is not None:
-            wide.w[k], wide.b[k] = row.w, row.b[0]
-            if row.spread.size:
-                wide.spread[k] = row.spread
-            if like.u.size:
-                wide.u[k], wide.ub[k] = row.u, row.ub[0]
-    return wide
+def start_weights(
+    settings: TrainingSettings,
+    n_classes: int,
+    d: int,
+    dtype: Any,
+    random_state: Any = 0,
+    coef_init: Any = None,
+    intercept_init: Any = None,
+) -> tuple[Array, Array]:
+    """The first weights: W of shape (rows, d) and b of shape (rows,), one row for two classes."""
+    rows, init = 1 if n_classes <= 2 else n_classes, settings.init
+    w, b = np.zeros((rows, d), dtype), np.zeros(rows, dtype)
+    names = ("coef_init", "intercept_init")
+    if coef_init is None and intercept_init is None and not isinstance(init, str):
+        coef_init, intercept_init = _split_init(init, rows, d, settings.fit_intercept)
+        names = ("init", "init")
+    elif coef_init is None and isinstance(init, str) and init == "random":
+        rng = generator(random_state)
+        w = rng.standard_normal((rows, d)).astype(dtype)
+        if settings.fit_intercept:
+            b = rng.standard_normal(rows).astype(dtype)
+    if coef_init is not None:
+        w = _shaped(coef_init, (rows, d), names[0], dtype)
+    if intercept_init is not None:
+        b = _shaped(intercept_init, (rows,), names[1], dtype)
+    check_start(settings, w, b)
+    return w, b
 
 
-def _in_threads(job: Callable[[int], T], n: int, threads: int) -> list[T]:
-    """job(0), ..., job(n - 1); the kernels release the GIL."""
+def check_start(settings: TrainingSettings, w: Array, b: Array) -> None:
+    """Refuse a start from which tie='correct' would never learn anything."""
+    if settings.tie != "correct" or settings.rule.moves_at_margin or not settings.rule.has_rate:
+        return
+    flat = not (w.any(axis=1) | (b != 0)).all()
+    level = settings.direct and len(b) > 1 and not (np.ptp(w, axis=0).any() or np.ptp(b))
+    if flat or level:
+        raise ParameterError(
+            "tie='correct' never counts a score of 0 as a mistake, and from w = 0 every score is "
+            "0: nothing would ever be learned. Give a start (init='random' or an array), or use "
+            "tie='mistake'."
+        )
+
+
+def _shaped(values: Any, shape: tuple[int, ...], name: str, dtype: Any) -> Array:
+    try:
+        with np.errstate(over="ignore"):
+            given = values.toarray() if hasattr(values, "toarray") else values
+            array = np.array(given, dtype=np.float64).astype(dtype)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"{name} holds something that is not a number: {e}.") from e
+    if array.size == np.prod(shape) and (array.shape == shape or shape[0] == 1):
+        array = array.reshape(shape)
+    if array.shape != shape:
+        raise DataError(
+            f"Provided {name} does not match dataset: its shape is {array.shape}, expected "
+            f"{shape}. (With warm_start, it is that of the last fit.)"
+        )
+    if not np.isfinite(array).all():
+        raise DataError(
+            f"{name} holds NaN, infinity or a value too large for {dtype}. Start from finite "
+            "weights."
+        )
+    return array
+
+
+def _split_init(init: Any, rows: int, d: int, intercept: bool) -> tuple[Array, Array | None]:
+    """An `init` array as weights and, if one more column came along, offsets."""
+    try:
+        array = np.array(init, dtype=np.float64)
+    except (TypeError, ValueError) as e:
+        raise ParameterError(f"init must be 'zero', 'random' or an array, got {init!r}.") from e
+    if rows == 1 and array.ndim == 1:
+        array = array[None]
+    if array.shape == (rows, d + 1) and intercept:
+        return array[:, :d], array[:, d]
+    if array.shape != (rows, d):
+        shown = f"shape {array.shape}" if array.ndim else repr(init)
+        raise ParameterError(
+            f"init must be 'zero', 'random' or an array of the shape of coef_, {(rows, d)}"
+            + (f", or {(rows, d + 1)} with the offset as last column" if intercept else "")
+            + f". Got {shown}."
+        )
+    return array, None
+
+
+def class_weights(class_weight: Any, problem: Problem, counts: Array | None = None) -> Array | None:
+    """One weight per class, or None for all ones.
+
+    "balanced": rows / (classes * rows of the class), from `counts` where given.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        counts = problem.counts() if counts is None else counts
+        balanced: Array = counts.sum() / (len(problem.classes) * np.maximum(counts, 1))
+        return balanced
+    known = problem.classes.tolist()
+    strangers = [label for label in class_weight if label not in known]
+    if strangers and any(label not in class_weight for label in known):
+        raise ParameterError(
+            f"class_weight names {strangers}, which are not among the classes {known}."
+        )
+    try:
+        weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    except (TypeError, ValueError) as e:
+        raise ParameterError(f"class_weight must hold numbers, got {class_weight!r}.") from e
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ParameterError(
+            f"class_weight must hold finite weights >= 0, not all 0, got {class_weight!r}."
+        )
+    return weights
+
+
+def _in_threads(
+    job: Callable[[int], Any], n: int, threads: int, machines: list[Machine]
+) -> list[Any]:
+    """job(0), ..., job(n - 1). The core releases the GIL; Ctrl-C cancels all machines."""
     if threads == 1:
         return [job(k) for k in range(n)]
     pool = ThreadPoolExecutor(threads)
     try:
         return list(pool.map(job, range(n)))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for machine in machines:
+            machine.cancel()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -15,15 +15,51 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rosenblatt import _core
 from rosenblatt.errors import ParameterError
+
+# of MinOver: steps in an epoch, margins compared in one, bytes of the Gram matrix that are kept
+MOST_STEPS, MOST_MARGINS, GRAM_BYTES = 10_000, 10**8, 2**28
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What every rule has: a name, and parameters that a grid search can reach."""
+    """A training rule: its name, its parameters, what it supports and its form in the core.
+
+    Nothing else asks for the type of a rule: what the rest of the package needs to know of it is
+    declared here.
+    """
 
     name: ClassVar[str]
-    has_rate: ClassVar[bool] = True  # whether the learning rate eta0 means something
+    has_rate: ClassVar[bool] = True  # the learning rate eta0 means something
+    repeats: ClassVar[bool] = False  # a weight of k can mean k visits in a row
+    adds_rows: ClassVar[bool] = True  # an update adds a multiple of its row and nothing else
+    has_direct_form: ClassVar[bool] = True  # it can train all classes at once
+    needs_all_rows: ClassVar[bool] = False  # every step compares all rows
+    has_variance: ClassVar[bool] = False  # it keeps a variance for each weight
+    full_covariance: ClassVar[bool] = False  # or a covariance for each pair of weights
+    weights_refused: ClassVar[str | None] = None  # why weights of rows other than 0 and 1 are
+
+    @property
+    def first_variance(self) -> float:
+        """The variance of a weight before any row."""
+        return 1.0
+
+    @property
+    def required_margin(self) -> float:
+        """Rows with a margin up to this move the weights of an additive rule."""
+        return 0.0
+
+    @property
+    def moves_at_margin(self) -> bool:
+        """Whether rows at the required margin itself move the weights, whatever `tie` says."""
+        return False
+
+    def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
+        """The rule as the core takes it; `n_rows` is needed by rules that compare all rows."""
+        return _core.AdditiveRule(
+            eta, self.required_margin, tie, self.moves_at_margin, fit_intercept
+        )
 
     def __str__(self) -> str:
         """As `resolve` reads it, for example arow(r=0.1, covariance=diagonal)."""
@@ -55,6 +91,7 @@ class Rosenblatt(Rule):
     """
 
     name: ClassVar[str] = "perceptron"
+    repeats: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -75,7 +112,15 @@ class Margin(Rule):
     name: ClassVar[str] = "margin"
 
     def __post_init__(self) -> None:
-        _check(self, "tau", lambda v: 0 <= v < np.inf, "a number >= 0", "the margin asked for")
+        _check(self, "tau", lambda v: 0 <= v < np.inf, "a number >= 0", "the required margin")
+
+    @property
+    def required_margin(self) -> float:
+        return float(self.tau)
+
+    @property
+    def moves_at_margin(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -87,6 +132,19 @@ class Adaptive(Rule):
     """
 
     has_rate: ClassVar[bool] = False
+    has_variance: ClassVar[bool] = True
+    kind: ClassVar[int]  # of core/rules.hpp
+
+    @property
+    def core_parameter(self) -> float:
+        """C or r."""
+        return 1.0
+
+    def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
+        phi = float(getattr(self, "phi", 0.0))
+        return _core.AdaptiveRule(
+            self.kind, float(self.core_parameter), phi, tie, self.full_covariance
+        )
 
 
 @dataclass(frozen=True)
@@ -98,6 +156,11 @@ class PA(Adaptive):
     """
 
     name: ClassVar[str] = "pa"
+    kind: ClassVar[int] = 0
+    weights_refused: ClassVar[str | None] = (
+        "rule='pa' gives every row a margin of 1, so that the weight of a row or class can change "
+        "nothing. Use rule='pa1' or 'pa2', where it multiplies C."
+    )
 
 
 @dataclass(frozen=True)
@@ -115,9 +178,14 @@ class PA1(Adaptive):
 
     C: float = 1.0
     name: ClassVar[str] = "pa1"
+    kind: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _check(self, "C", _positive, "a number > 0", "the largest step")
+
+    @property
+    def core_parameter(self) -> float:
+        return self.C
 
 
 @dataclass(frozen=True)
@@ -129,9 +197,14 @@ class PA2(Adaptive):
 
     C: float = 1.0
     name: ClassVar[str] = "pa2"
+    kind: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         _check(self, "C", _positive, "a number > 0", "how much an unmet margin costs")
+
+    @property
+    def core_parameter(self) -> float:
+        return self.C
 
 
 @dataclass(frozen=True)
@@ -143,6 +216,11 @@ class SecondOrder(Adaptive):
     """
 
     covariance: str = field(default="diagonal", kw_only=True)
+    adds_rows: ClassVar[bool] = False
+
+    @property
+    def full_covariance(self) -> bool:  # type: ignore[override]  # a constant of other rules
+        return self.covariance == "full"
 
     def __post_init__(self) -> None:
         if self.covariance not in ("diagonal", "full"):
@@ -167,10 +245,15 @@ class AROW(SecondOrder):
 
     r: float = 1.0
     name: ClassVar[str] = "arow"
+    kind: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check(self, "r", _positive, "a number > 0", "how noisy a label is")
+
+    @property
+    def core_parameter(self) -> float:
+        return self.r
 
 
 @dataclass(frozen=True)
@@ -185,11 +268,16 @@ class SCW(SecondOrder):
     C: float = 1.0
     eta: float = 0.9
     name: ClassVar[str] = "scw"
+    kind: ClassVar[int] = 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check(self, "C", _positive, "a number > 0", "the largest step")
         _check(self, "eta", lambda v: 0.5 < v < 1, "between 0.5 and 1", "the confidence")
+
+    @property
+    def core_parameter(self) -> float:
+        return self.C
 
     @property
     def phi(self) -> float:
@@ -209,10 +297,15 @@ class SOP(SecondOrder):
 
     a: float = 1.0
     name: ClassVar[str] = "sop"
+    kind: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check(self, "a", _positive, "a number > 0", "the first diagonal")
+
+    @property
+    def first_variance(self) -> float:
+        return 1.0 / float(self.a)
 
 
 @dataclass(frozen=True)
@@ -229,6 +322,8 @@ class ALMA(Rule):
     B: float | None = None
     C: float | None = None
     has_rate: ClassVar[bool] = False
+    adds_rows: ClassVar[bool] = False
+    has_direct_form: ClassVar[bool] = False
     name: ClassVar[str] = "alma"
 
     def __post_init__(self) -> None:
@@ -247,6 +342,9 @@ class ALMA(Rule):
     def step(self) -> float:
         """C"""
         return math.sqrt(2) if self.C is None else float(self.C)
+
+    def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
+        return _core.AlmaRule(self.bar, self.step, tie, fit_intercept)
 
 
 @dataclass(frozen=True)
@@ -271,10 +369,22 @@ class MinOver(Rule):
 
     gap: float = 0.01
     has_rate: ClassVar[bool] = False
+    has_direct_form: ClassVar[bool] = False
+    needs_all_rows: ClassVar[bool] = True
+    weights_refused: ClassVar[str | None] = (
+        "rule='minover' looks for the largest margin, which the weight of a row or class does not "
+        "change. Give weights of 1, or 0 to leave rows out."
+    )
     name: ClassVar[str] = "minover"
 
     def __post_init__(self) -> None:
         _check(self, "gap", lambda v: 0 < v < 1, "between 0 and 1", "the share of margin missing")
+
+    def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
+        n = n_rows or 1
+        steps = max(1, min(MOST_STEPS, MOST_MARGINS // n))
+        kept = max(1, min(n, GRAM_BYTES // (8 * (-(-n // 16) * 16))))
+        return _core.MinOverRule(float(self.gap), steps, kept, tie, fit_intercept)
 
 
 def _positive(v: float) -> bool:

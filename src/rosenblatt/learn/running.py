@@ -20,7 +20,6 @@ from rosenblatt.data.features import FLOAT64, Features, bad_value, check_row
 from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
-from rosenblatt.learn.began import Began
 from rosenblatt.learn.keep import State
 from rosenblatt.learn.kernels import one_row as kernel
 from rosenblatt.learn.machine import first_variances
@@ -28,6 +27,7 @@ from rosenblatt.learn.multiclass import Standing
 from rosenblatt.learn.options import Options
 from rosenblatt.learn.planes import stream_rule
 from rosenblatt.learn.rules import ALMA, Adaptive, MinOver, SecondOrder
+from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 
 Array = npt.NDArray[Any]
@@ -94,7 +94,7 @@ class Running:
         width: int = 0,
         names: Sequence[str] = (),
         t: float = 1.0,
-        began: Began | None = None,
+        began: RunContext | None = None,
     ) -> None:
         check_options(options)
         self.options, self.update = options, options.update
@@ -361,7 +361,7 @@ class Running:
         )
         return traces[0] if len(traces) == 1 else OneVsRestTrace(standing.classes, traces)
 
-    def _beginning(self, standing: Standing, n_rows: int) -> Began:
+    def _beginning(self, standing: Standing, n_rows: int) -> RunContext:
         """Bounds on mistakes are about rows that are not kept: there were many calls."""
         if self._began is not None:
             return replace(self._began, calls=self._began.calls + n_rows)
@@ -369,7 +369,7 @@ class Running:
             np.zeros((1, self.features.width)), standing.classes[:1], None, standing.classes
         )
         starts = [(np.zeros_like(s.w), np.zeros_like(s.b)) for s in standing.states]
-        began = Began.of_run(problem, starts, self.update, "order")
+        began = RunContext.of_run(problem, starts, self.update, "order")
         return replace(began, n_rows=n_rows, calls=max(2, n_rows))
 
     def standing(self) -> Standing:

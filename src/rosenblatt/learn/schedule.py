@@ -1,38 +1,14 @@
-"""Schedule: who is visited next: in order, shuffled by seed, or sampled."""
+"""Schedule: seeds of the order of visits, drawn as scikit-learn draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from rosenblatt.errors import ParameterError
-
 MAX_INT = np.iinfo(np.int32).max
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The order of visits. `seed` is a number from 0 to 2**31 - 1.
-
-    "order": rows as they stand, pass after pass. "shuffle": a new permutation each pass,
-    the one scikit-learn makes from the same seed. "sample": n draws with replacement.
-    """
-
-    kind: Literal["order", "shuffle", "sample"] = "order"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("order", "shuffle", "sample"):
-            raise ParameterError(f"kind must be order, shuffle or sample, got {self.kind!r}.")
-
-    @property
-    def fixed(self) -> bool:
-        """Whether every pass visits the same rows in the same order."""
-        return self.kind == "order"
 
 
 def generator(random_state: Any) -> np.random.RandomState:

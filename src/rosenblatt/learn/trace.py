@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
     from rosenblatt.data.problem import Problem
-    from rosenblatt.learn.update import Update
+    from rosenblatt.learn.settings import TrainingSettings
 
 Array = npt.NDArray[Any]
 
@@ -130,7 +130,7 @@ class Setting:
     start : (w, b)
     visits : float
         Made before this run, in earlier calls of `partial_fit`.
-    update : Update
+    settings : TrainingSettings
     schedule : str
         "order", "shuffle" or "sample".
     held_out : bool array or None
@@ -140,7 +140,7 @@ class Setting:
     problem: Problem | None
     start: tuple[Array, Array]
     visits: float
-    update: Update
+    settings: TrainingSettings
     schedule: str
     held_out: Array | None = None
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.learn.options import Options
 from rosenblatt.learn.rules import ALMA, SCW, MinOver, SecondOrder
+from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.scale.mixing import Mixing
 
 # what Perceptron has and a cluster has not
@@ -18,7 +18,7 @@ LEFT_OUT: dict[str, Any] = {
 MODES = {"mix": "online", "batch": "batch", "batch-mean": "batch-mean"}
 
 
-def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> Options:
+def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> TrainingSettings:
     """Parameters as the rooms want them, checked alone and together."""
     method, mixing = params["method"], params["mixing"]
     if method not in MODES:
@@ -32,7 +32,7 @@ def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> Opti
             "instead."
         )
     try:
-        options = Options.of({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
+        options = TrainingSettings.from_params({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
     except (NotSupportedError, ParameterError) as e:  # in the names that there are here
         said = str(e).replace("mode='online'", "method='mix'").replace(" and penalty=None", "")
         raise type(e)(said.replace(f"mode={MODES[method]!r}", f"method={method!r}")) from e
@@ -40,9 +40,9 @@ def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> Opti
     return options
 
 
-def check(options: Options, mixing: Mixing) -> None:
+def check(options: TrainingSettings, mixing: Mixing) -> None:
     """What cannot be shared between machines, or not so that something is known about it."""
-    rule = options.update.rule
+    rule = options.rule
     if options.keep == "vote":
         raise NotSupportedError(
             "keep='vote' keeps every hyperplane there was, and shards would each have to send all "
@@ -72,7 +72,7 @@ def check(options: Options, mixing: Mixing) -> None:
             "covariance='full' adds up what the shards learned; nothing is weighted by mistakes. "
             "Leave mixing out."
         )
-    if options.shuffle == "sample" and options.update.mode == "online":
+    if options.order == "sample" and options.mode == "online":
         raise NotSupportedError(
             "shuffle='sample' draws from all rows, and a shard has a part of them. Use "
             "shuffle=True, which permutes the rows of every shard in every round."

@@ -14,15 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import DataError, DataTypeError, ParameterError
+from rosenblatt.errors import DataError, DataTypeError, LabelError, ParameterError
+from rosenblatt.estimators._base import unchanged_on_error
 from rosenblatt.learn.linear import LinearModel
-from rosenblatt.learn.multiclass import Standing
-from rosenblatt.learn.options import Options, apart
+from rosenblatt.learn.multiclass import class_weights, start_weights
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.schedule import MAX_INT, generator
+from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import StopReason
-from rosenblatt.learn.weights import class_weights
-from rosenblatt.rows_in import unchanged_on_error
 from rosenblatt.scale.answers import accuracy, answered
 from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.parts import is_collection
@@ -191,7 +190,7 @@ class DaskPerceptron(
 
     def set_params(self, **params: Any) -> DaskPerceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
-        own, inside = apart(params, "rule")
+        own, inside = split_params(params, "rule")
         super().set_params(**own)
         if inside:
             self.rule = resolve(self.rule).with_params(**inside)
@@ -236,21 +235,21 @@ class DaskPerceptron(
 
     def _train(self, shards: Shards, say: Callable[[str], object] = lambda _: None) -> None:
         options = options_of(self.get_params(deep=False))
-        options.check_for(len(shards.classes))
+        options.check_classes(len(shards.classes))
         seed = int(generator(self.random_state).randint(MAX_INT))
         learn, held = self._split(shards, seed)
-        standing = self._start(shards, options)
+        starts = self._start(shards, options)
         weights = class_weights(self.class_weight, _nothing(shards), shards.counts)
         rounds = Rounds(
             learn, held, Plan(options, self.mixing, weights, seed),  # type: ignore[arg-type]  # checked
-            standing.states,
+            starts,
         )  # fmt: skip
 
         def asked() -> dict[str, Any]:
-            return self._asked(shards, seed, standing)
+            return self._asked(shards, seed, starts)
 
         with (
-            Rounded(bool(self.verbose), options.stop.max_iter) as bar,
+            Rounded(bool(self.verbose), options.max_iter) as bar,
             saved(self.checkpoint, bool(self.resume), asked, say) as keeper,
         ):
             if keeper is not None:
@@ -303,13 +302,25 @@ class DaskPerceptron(
         out = set(np.random.RandomState(seed).permutation(n)[:count].tolist())
         return shards.only([k for k in range(n) if k not in out]), shards.only(sorted(out))
 
-    def _start(self, shards: Shards, options: Options) -> Standing:
+    def _start(self, shards: Shards, options: TrainingSettings) -> list[tuple[Any, Any]]:
+        """(w, b) of each hyperplane before the first round; all in one pair if direct."""
         coef = intercept = None
         if self.warm_start and hasattr(self, "coef_"):
             coef, intercept = self.coef_, self.intercept_
-        return Standing.begin(_nothing(shards), options, self.random_state, coef, intercept)
+        if len(shards.classes) < 2:
+            raise LabelError(
+                "The number of classes has to be greater than one; got 1 class "
+                f"({shards.classes.tolist()[0]!r}). Add another class."
+            )
+        w, b = start_weights(
+            options, len(shards.classes), shards.n_features, _nothing(shards).X.dtype,
+            self.random_state, coef, intercept,
+        )  # fmt: skip
+        if options.direct and len(shards.classes) > 2:
+            return [(w, b)]
+        return [(w[k], b[k : k + 1]) for k in range(len(b))]
 
-    def _asked(self, shards: Shards, seed: int, standing: Standing) -> dict[str, Any]:
+    def _asked(self, shards: Shards, seed: int, starts: list[tuple[Any, Any]]) -> dict[str, Any]:
         """What a run must have in common with the one it goes on with."""
         params = self.get_params(deep=False)
         named = (
@@ -321,7 +332,7 @@ class DaskPerceptron(
         return {
             **{name: _plain(params[name]) for name in named},
             "rule": repr(resolve(self.rule)), "init": _plain(self.init), "seed": seed,
-            "start": checksum(part for state in standing.states for part in (state.w, state.b)),
+            "start": checksum(part for start in starts for part in start),
             "shards": rows, "features": shards.n_features,
             "classes": list(map(str, shards.classes.tolist())),
         }  # fmt: skip

@@ -1,6 +1,6 @@
 """Plane: where one hyperplane stands between two rounds, and whether it is done.
 
-The tests for the end are those of one machine (learn/kernels/loop.py), with a round for a pass.
+The tests for the end are those of one machine (core/stop.hpp), with a round for a pass.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ import numpy.typing as npt
 
 from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn.batch_sum import BatchSum
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.machine import first_variances
-from rosenblatt.learn.options import Options
-from rosenblatt.learn.rules import SecondOrder
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import first_variances
 from rosenblatt.learn.trace import StopReason
+from rosenblatt.scale.batch_sum import BatchSum
 from rosenblatt.scale.mixing import NOTHING, Term, mixed, weighted_mistakes
 from rosenblatt.scale.work import Common
 
@@ -34,7 +32,7 @@ class Plane:
     """One hyperplane, or the direct rule's rows of weights.
 
     u, ub : for the average; mixing, the sums of the weights after every visit; in batch steps, the
-        lazy sums of :class:`~rosenblatt.learn.keep.State`
+        lazy sums of :class:`~rosenblatt.learn.state.State`
     size : what a mean loss divides by
     weighted : sum over the rounds of the weighted mistakes, see mixing.py
     best, stalled : for the test of tol
@@ -61,23 +59,26 @@ class Plane:
     reason: StopReason | None = None
 
     @classmethod
-    def begin(cls, state: State, options: Options, size: float) -> Plane:
+    def begin(cls, w: Array, b: Array, options: TrainingSettings, size: float) -> Plane:
         """Before the first round."""
-        plane, update = cls(state.w, state.b, size=size), options.update
-        if isinstance(update.rule, SecondOrder):
-            plane.spread = first_variances(update.rule, state.w.shape, update.fit_intercept)
+        plane, rule = cls(w, b, size=size), options.rule
+        if rule.has_variance and not rule.adds_rows:
+            first = first_variances(rule, len(b), w.shape[-1], options.fit_intercept)
+            width = w.shape[-1] + 1
+            shape = (width, width) if rule.full_covariance else (width,)
+            plane.spread = first.reshape(*w.shape[:-1], *shape)
         if options.keep == "average":
-            plane.u, plane.ub = np.zeros(state.w.shape), np.zeros(state.b.shape)
-        fixed = update.mode != "online" or not options.shuffle
-        if fixed and update.moves_by_rows and update.constant_eta:
-            plane.saved_w, plane.saved_b = state.w.copy(), state.b.copy()
+            plane.u, plane.ub = np.zeros(w.shape), np.zeros(b.shape)
+        fixed = options.mode != "online" or options.order == "order"
+        if fixed and options.weights_can_return and options.constant_eta:
+            plane.saved_w, plane.saved_b = w.copy(), b.copy()
         return plane
 
     @property
     def common(self) -> Common:
         return Common(self.w, self.b, self.spread)
 
-    def mix(self, total: Term, shards: int, options: Options) -> float:
+    def mix(self, total: Term, shards: int, options: TrainingSettings) -> float:
         """Take the mixture of a round; its weighted mistakes."""
         self.w, self.b, self.spread = mixed(total, self.w, self.b, self.spread, shards)
         if self.u.size:
@@ -89,12 +90,12 @@ class Plane:
         self._judge(total.updates, total.loss, options)
         return weighted
 
-    def step(self, total: BatchSum, number: int, options: Options) -> float:
+    def step(self, total: BatchSum, number: int, options: TrainingSettings) -> float:
         """Take the batch step number `number`, from 1; its mistakes.
 
-        w + eta g, or w + eta g / total for the mean; to the bit what kernels/batch.py does.
+        w + eta g, or w + eta g / total for the mean; to the bit what core/visit.cpp does.
         """
-        update = options.update
+        update = options
         if total.total > 0.0:
             eta = float(update.etas(number, 1)[0])
             share = total.total if update.mode == "batch-mean" else 1.0
@@ -113,12 +114,14 @@ class Plane:
         self._judge(moved, total.loss, options)
         return float(total.mistakes)
 
-    def kept(self, options: Options) -> tuple[Array, Array]:
+    def kept(self, options: TrainingSettings) -> tuple[Array, Array]:
         """The weights that are given back."""
         if options.keep != "average" or self.visits == 0:
             return self.w, self.b
-        if options.update.mode != "online":
-            return State(self.w, self.b, self.u, self.ub, self.visits).average()
+        if options.mode != "online":
+            w = (self.visits * self.w.astype(np.float64) - self.u) / self.visits
+            b = (self.visits * self.b.astype(np.float64) - self.ub) / self.visits
+            return w.astype(self.w.dtype), b.astype(self.b.dtype)
         w, b = self.u / self.visits, self.ub / self.visits
         return w.astype(self.w.dtype), b.astype(self.b.dtype)
 
@@ -132,20 +135,20 @@ class Plane:
         self.updates += updates
         self.mistakes += mistakes
 
-    def _judge(self, updates: int, loss: float, options: Options) -> None:
-        stop, batch = options.stop, options.update.mode != "online"
+    def _judge(self, updates: int, loss: float, options: TrainingSettings) -> None:
+        batch = options.mode != "online"
         if updates == 0:
             self.reason = StopReason.SEPARATED
             return
         if self._came_back():
             self.reason = StopReason.CYCLE
             return
-        if (batch and loss == 0.0) or stop.tol is None:
+        if (batch and loss == 0.0) or options.tol is None:
             return
         objective = loss / self.size
-        self.stalled = self.stalled + 1 if objective > self.best - stop.tol else 0
+        self.stalled = self.stalled + 1 if objective > self.best - options.tol else 0
         self.best = min(self.best, objective)
-        if self.stalled >= stop.patience:
+        if self.stalled >= options.patience:
             self.reason = StopReason.NO_IMPROVEMENT
 
     def _came_back(self) -> bool:

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.tensors import Damaged
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.options import Options
+from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.scale.mixing import Mixing
 from rosenblatt.scale.plane import Plane
@@ -66,14 +65,14 @@ class Round:
 class Plan:
     """What is asked of a run besides the options of one machine."""
 
-    options: Options
+    options: TrainingSettings
     mixing: Mixing
     class_weight: Array | None
     seed: int
 
     @property
     def batch(self) -> bool:
-        return self.options.update.mode != "online"
+        return self.options.mode != "online"
 
 
 class Rounds:
@@ -83,17 +82,17 @@ class Rounds:
     ----------
     shards, held : to learn from, and to score on (or None)
     plan : what is asked
-    states : where the hyperplanes start
+    starts : (w, b) of each hyperplane before the first round
     """
 
     def __init__(
-        self, shards: Shards, held: Shards | None, plan: Plan, states: list[State]
+        self, shards: Shards, held: Shards | None, plan: Plan, starts: list[tuple[Array, Array]]
     ) -> None:
         self.shards, self.held, self.plan = shards, held, plan
-        sizes = shards.each(size_of, plan.options, plan.class_weight, len(states))
+        sizes = shards.each(size_of, plan.options, plan.class_weight, len(starts))
         size = np.sum(sizes, axis=0)
         self.planes = [
-            Plane.begin(state, plan.options, float(size[k])) for k, state in enumerate(states)
+            Plane.begin(w, b, plan.options, float(size[k])) for k, (w, b) in enumerate(starts)
         ]
         self.history: list[Round] = []
         self.best_score, self.stalled, self.kept_round = -np.inf, 0, 0
@@ -116,7 +115,7 @@ class Rounds:
         reasons = [plane.reason for plane in self.planes]
         if None not in reasons:
             return next(r for r in LEAST_SETTLED if r in reasons)
-        return StopReason.MAX_ITER if len(self.history) >= self.plan.options.stop.max_iter else None
+        return StopReason.MAX_ITER if len(self.history) >= self.plan.options.max_iter else None
 
     def one(self) -> None:
         """One round."""
@@ -165,7 +164,7 @@ class Rounds:
         assert self.held is not None
         coef, intercept = self._now()
         right, whole = np.sum(self.held.each(scored, coef, intercept), axis=0)
-        score, stop = float(right / whole), self.plan.options.stop
+        score, stop = float(right / whole), self.plan.options
         gained = stop.tol is None or score >= self.best_score + stop.tol
         self.stalled = 0 if gained else self.stalled + 1
         if score > self.best_score:

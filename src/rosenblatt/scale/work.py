@@ -16,18 +16,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.batch_sum import BatchSum, batch_sum
-from rosenblatt.learn.batch_sum import added as sums_added
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.options import Options
-from rosenblatt.learn.rules import SecondOrder
-from rosenblatt.learn.training import Stop, train
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
+from rosenblatt.scale.batch_sum import BatchSum, batch_sum
+from rosenblatt.scale.batch_sum import added as sums_added
 from rosenblatt.scale.mixing import NOTHING, Mixing, Passed, Term, term
 from rosenblatt.scale.mixing import added as terms_added
 from rosenblatt.scale.shards import Shard
 
 Array = npt.NDArray[Any]
-ONE_PASS = Stop(max_iter=1, clean=False, cycle=False)
 
 
 class Common(NamedTuple):
@@ -46,7 +44,7 @@ class Job:
     """
 
     planes: tuple[Common | None, ...]
-    options: Options
+    options: TrainingSettings
     class_weight: Array | None
     mixing: Mixing
     seed: int
@@ -66,23 +64,28 @@ def one_pass(shard: Shard, job: Job) -> list[Term | None]:
     ]
 
 
-def passed_over(problem: Problem, plane: Common, options: Options, seed: int) -> Passed:
+def passed_over(problem: Problem, plane: Common, options: TrainingSettings, seed: int) -> Passed:
     """One pass over the rows of `problem` from common weights, on copies of them."""
     state = State.at(plane.w, plane.b, plane.w.dtype)
-    state.spread = plane.spread.copy()
+    if plane.spread.size:
+        state.variance = plane.spread.reshape(state.n_planes, -1).copy()
     average = options.keep == "average"
-    trace, _, _ = train(
-        problem, options.update, options.schedule(seed), "average" if average else "last",
-        ONE_PASS, state,
+    one_epoch = replace(
+        options, keep="average" if average else "last", max_iter=1, tol=None, clean=False,
+        cycle=False,
     )  # fmt: skip
+    trace, _, _ = train(problem, one_epoch, state=state, seed=seed)
     sums: tuple[Array, Array] = (NOTHING, NOTHING)
-    if average:
-        w, b = state.w.astype(np.float64), state.b.astype(np.float64)
-        sums = (state.visits * w - state.u, state.visits * b - state.ub)
+    if average and state.u is not None and state.ub is not None:
+        w, b = state.w * state.visits[0] - state.u, state.b * state.visits[0] - state.ub
+        sums = (w.reshape(plane.w.shape), b)
     size = _size(problem, options)
-    spread = state.spread if isinstance(options.update.rule, SecondOrder) else NOTHING
+    spread: Array = NOTHING
+    if plane.spread.size and state.variance is not None:
+        spread = state.variance.reshape(plane.spread.shape)
+    w, b = state.kept("last")
     return Passed(
-        state.w, state.b, spread, *sums, float(problem.n_rows), trace.n_updates,
+        w.reshape(plane.w.shape), b, spread, *sums, float(problem.n_rows), trace.n_updates,
         trace.n_mistakes, float(trace.loss[0]) * size,
     )  # fmt: skip
 
@@ -95,9 +98,7 @@ def _passed(shard: Shard, job: Job, k: int, plane: Common) -> Passed:
 def one_sum(shard: Shard, job: Job) -> list[BatchSum | None]:
     """Every hyperplane that is not done adds up its mistakes on the shard."""
     return [
-        None
-        if plane is None
-        else batch_sum(_part(shard, job, k), job.options.update, plane.w, plane.b)
+        None if plane is None else batch_sum(_part(shard, job, k), job.options, plane.w, plane.b)
         for k, plane in enumerate(job.planes)
     ]
 
@@ -116,7 +117,9 @@ def _sum(ones: Sequence[Any], added: Any) -> Any:
     return None if ones[0] is None else added(list(ones))
 
 
-def size_of(shard: Shard, options: Options, class_weight: Array | None, planes: int) -> Array:
+def size_of(
+    shard: Shard, options: TrainingSettings, class_weight: Array | None, planes: int
+) -> Array:
     """What a mean over the shard divides by, for each hyperplane."""
     sizes = []
     for k in range(planes):
@@ -164,15 +167,11 @@ def _part(shard: Shard, job: Job, k: int) -> Problem:
 
 
 def _weighted(
-    problem: Problem, class_weight: Array | None, k: int, options: Options, planes: int
+    problem: Problem, class_weight: Array | None, k: int, options: TrainingSettings, planes: int
 ) -> Problem:
     """Rows of hyperplane k with what they count: sample weight times class weight."""
     versus = planes > 1
     one = problem.versus_rest(k) if versus else problem
-    if not one.y.flags.writeable:  # came over the network: another type to the compiler
-        one = replace(one, y=one.y.copy())
-    if one.sample_weight is not None and not one.sample_weight.flags.writeable:
-        one = replace(one, sample_weight=one.sample_weight.copy())
     if class_weight is None:
         return one
     number = problem.class_numbers()
@@ -182,7 +181,7 @@ def _weighted(
     return replace(one, sample_weight=each)
 
 
-def _size(problem: Problem, options: Options) -> float:
-    if options.update.weighting == "repeat" and problem.sample_weight is not None:
+def _size(problem: Problem, options: TrainingSettings) -> float:
+    if options.weighting == "repeat" and problem.sample_weight is not None:
         return float(problem.sample_weight.sum())
     return float(problem.n_rows)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import ParameterError, RosenblattError
-from rosenblatt.learn.began import Began
+from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.trace import plural
 from rosenblatt.prove.runs.run_bounds import RunBounds
 from rosenblatt.show.flat import Flat
@@ -100,7 +100,7 @@ def _told(
     footage: Footage, flat: Flat, features: list[str], classes: list[str], bound: bool
 ) -> dict[str, Any]:
     """Everything the page needs to know."""
-    trace, record, update = footage.trace, footage.record, footage.setting.update
+    trace, record, update = footage.trace, footage.record, footage.setting.settings
     cycle = footage.came_back()
     shown = flat.thinned(footage, set(cycle or ()))
     limits, separator, against = _bound(footage, bound)
@@ -154,7 +154,7 @@ def _told(
 
 def _words(footage: Footage, n_shown: int) -> dict[str, str]:
     """What the page says about the run as a whole."""
-    trace, record, update = footage.trace, footage.record, footage.setting.update
+    trace, record, update = footage.trace, footage.record, footage.setting.settings
     rule = f"Rule {update.rule}"
     if update.rule.name in ("perceptron", "margin"):
         rule = f"Margin rule, tau {update.tau:g}" if update.tau else "Perceptron"
@@ -206,7 +206,7 @@ def _bound(
     from rosenblatt.prove.runs.allowance import run_bounds  # flint and highspy: only if asked
 
     setting, problem = footage.setting, footage.problem
-    began = Began.of_run(problem, [setting.start], setting.update, setting.schedule)
+    began = RunContext.of(problem, [setting.start], setting.settings)
     try:
         found = run_bounds(problem, began, footage.trace, [(last[0][None], np.array(last[1:]))])
     except RosenblattError as e:

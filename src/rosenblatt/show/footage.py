@@ -77,7 +77,7 @@ class Footage:
         some = problem.X[row[one]]
         x[one] = some.toarray() if sp.issparse(some) else some
         amount = np.concatenate([[0.0], record.amount])
-        if setting.update.adds_rows:
+        if setting.settings.adds_rows:
             _check_steps(w, x, amount, one, problem)
         before, after = _margins(w, b, x, amount, problem, setting, one, row)
         started = setting.visits if record.visit[0] >= setting.visits else 0.0
@@ -102,7 +102,7 @@ class Footage:
 
     @property
     def batch(self) -> bool:
-        return self.setting.update.mode != "online"
+        return self.setting.settings.mode != "online"
 
     def averages(self) -> tuple[Array, Array] | None:
         """The mean of the weights after each visit so far, where that is what the run keeps.
@@ -111,11 +111,11 @@ class Footage:
         update it is (1 / V) sum_j n_j (w_j, b_j), n_j the visits after which w_j stood.
         """
         trace, setting = self.trace, self.setting
-        if trace.keep != "average" or setting.update.penalty is not None or setting.visits:
+        if trace.keep != "average" or setting.settings.penalty is not None or setting.visits:
             return None
         until = np.append(self.record.visit, self.record.visit[-1] + 1.0)
         whole = trace.stop_reason is not StopReason.MAX_UPDATES
-        if self.record.complete and whole and setting.update.weighting == "scale":
+        if self.record.complete and whole and setting.settings.weighting == "scale":
             until[-1] = trace.n_passes * (1 if self.batch else trace.n_rows)
         stood = np.diff(until, prepend=0.0)
         visits = np.maximum(until, 1.0)
@@ -128,7 +128,7 @@ class Footage:
     def cosines(self, w: Array, b: float) -> Array:
         """The cosine between each frame's weights and (w, b), the offset counted if trained."""
         mine, other = self.w, np.asarray(w, dtype=np.float64)
-        if self.setting.update.fit_intercept:
+        if self.setting.settings.fit_intercept:
             mine, other = np.column_stack([mine, self.b]), np.append(other, float(b))
         lengths = np.linalg.norm(mine, axis=1) * np.linalg.norm(other)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -237,11 +237,11 @@ def _margins(
             "was made on."
         )
     score = np.einsum("ij,ij->i", w, x) + b
-    if setting.update.penalty is None:
+    if setting.settings.penalty is None:
         earlier = np.empty_like(score)
         earlier[0], earlier[1:] = 0.0, np.einsum("ij,ij->i", w[:-1], x[1:]) + b[:-1]
     else:  # the weights shrank between two updates: take this one back instead
-        square = np.einsum("ij,ij->i", x, x) + setting.update.fit_intercept
+        square = np.einsum("ij,ij->i", x, x) + setting.settings.fit_intercept
         earlier = score - amount * square
     nothing = np.where(one, 0.0, np.nan)
     return label * earlier + nothing, label * score + nothing
@@ -255,11 +255,11 @@ def _mistakes(trace: Trace, record: Record, setting: Setting, before: Array, lab
     trace counted in the passes before is taken as it stands, so that rounding cannot add up.
     """
     passed = np.concatenate([[0], np.cumsum(trace.mistakes)])
-    if setting.update.mode != "online":
+    if setting.settings.mode != "online":
         return np.concatenate([[0], passed[record.pass_number]])
-    if setting.update.rule.name == "perceptron":
+    if setting.settings.rule.name == "perceptron":
         return np.arange(len(record) + 1)
-    z, tie = before[1:], setting.update.tie
+    z, tie = before[1:], setting.settings.tie
     tied = {"mistake": z == 0, "correct": z != z, "positive": (z == 0) & (label[1:] < 0)}
     wrong = (z < 0) | tied.get(tie, z == 0)
     total = np.concatenate([[0], np.cumsum(wrong)])

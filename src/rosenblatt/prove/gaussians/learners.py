@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.keep import Ballot, Keep, State, ballot
-from rosenblatt.learn.schedule import Schedule, seeds_and_split
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.schedule import seeds_and_split
+from rosenblatt.learn.settings import Keep, TrainingSettings
+from rosenblatt.learn.state import Ballot, State
 from rosenblatt.prove.gaussians.voting import chance_of_one
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Learner = Callable[["GaussianPair", Array, Array, int], float]
 KEEPS: tuple[Keep, ...] = ("last", "average", "vote", "pocket")
-STOP = Stop(max_iter=1000, tol=1e-3, patience=5)  # as the estimator
 DRAWN = 1 << 16  # rows of each class on which a vote of three features or more is tried
 
 
@@ -35,10 +34,13 @@ def perceptron(keep: Keep) -> Learner:
     """The estimator's run with this `keep`; nan where a vote had too many hyperplanes."""
 
     def learn(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
-        state = State.at(np.zeros(X.shape[1]), np.zeros(1), np.float64)
-        schedule = Schedule("shuffle", seeds_and_split(seed, 1, lambda: None)[0][0])
-        _, w, b = train(Problem.of(X, y), Update(), schedule, keep, STOP, state)
-        return pair.error_of(w, b) if keep != "vote" else error_of_vote(pair, ballot(state), seed)
+        state = State.at(np.zeros(X.shape[1]), np.zeros(1))
+        settings = TrainingSettings(order="shuffle", keep=keep, tol=1e-3)  # as the estimator's
+        drawn = seeds_and_split(seed, 1, lambda: None)[0][0]
+        _, w, b = train(Problem.of(X, y), settings, state=state, seed=drawn)
+        if keep != "vote":
+            return pair.error_of(w, b)
+        return error_of_vote(pair, state.ballot(0), seed)
 
     return learn
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, owens_t
 
-from rosenblatt.learn.keep import Ballot
+from rosenblatt.learn.state import Ballot
 
 Array = npt.NDArray[Any]
 TINY = 1e-18

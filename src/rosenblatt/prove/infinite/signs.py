@@ -21,10 +21,9 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import RosenblattError
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from rosenblatt.prove import exact
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Combination
@@ -160,19 +159,18 @@ class Signs:
 
     def _separating(self, v: Array) -> Array | None:
         """A perceptron on the working set, which grows by the rows it gets wrong."""
-        stop = Stop(max_iter=PASSES, max_updates=100_000, cycle=False)
-        update = Update(fit_intercept=False)
+        settings = TrainingSettings(
+            fit_intercept=False, max_iter=PASSES, max_updates=100_000, cycle=False
+        )
         for _ in range(20):
             ones = np.ones(len(self.Q), dtype=np.int8)
             problem = Problem(np.ascontiguousarray(self.Q), ones, np.array([-1, 1]))
-            state = State.at(v, np.zeros(1), np.float64)
             try:
-                trace, *_ = train(problem, update, Schedule(), "last", stop, state)
+                trace, v, _ = train(problem, settings, state=State.at(v, np.zeros(1)))
             except RosenblattError:
                 return None
             if trace.stop_reason != "separated":
                 return None
-            v = np.array(state.w)
             scores = self.space.scores(v)
             wrong = np.flatnonzero(scores <= 0)
             if not wrong.size:

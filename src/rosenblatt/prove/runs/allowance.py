@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.began import Began
+from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.trace import OneVsRestTrace, Trace, plural
 from rosenblatt.prove import bounds
 from rosenblatt.prove.bounds import Start
@@ -32,7 +32,7 @@ Plane = tuple[Any, Any]
 
 
 def run_bounds(
-    problem: Problem, began: Began, trace: Trace | OneVsRestTrace, planes: Sequence[Plane]
+    problem: Problem, began: RunContext, trace: Trace | OneVsRestTrace, planes: Sequence[Plane]
 ) -> RunBounds | OneVsRestBounds:
     """The bounds of the run that `trace` tells of, on the rows it was trained on.
 
@@ -51,7 +51,7 @@ def run_bounds(
 
 
 def _one(
-    problem: Problem, began: Began, k: int, trace: Trace, planes: Sequence[Plane]
+    problem: Problem, began: RunContext, k: int, trace: Trace, planes: Sequence[Plane]
 ) -> RunBounds:
     """Two classes."""
 
@@ -64,7 +64,9 @@ def _one(
     return run.bounds([flat(w, b) for w, b in planes])
 
 
-def _direct(problem: Problem, began: Began, trace: Trace, planes: Sequence[Plane]) -> RunBounds:
+def _direct(
+    problem: Problem, began: RunContext, trace: Trace, planes: Sequence[Plane]
+) -> RunBounds:
     """Kesler's construction makes one hyperplane of all classes."""
 
     def flat(w: Any, b: Any) -> Array:
@@ -84,7 +86,7 @@ def _direct(problem: Problem, began: Began, trace: Trace, planes: Sequence[Plane
 class _Run:
     """One run and its rows, in the terms of the theorems."""
 
-    began: Began
+    began: RunContext
     trace: Trace
     problem: Problem
     labels: Array

@@ -10,10 +10,9 @@ import numpy as np
 from rosenblatt.data.chunks import InMemory, Part
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.schedule import Schedule
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.engine import train
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from rosenblatt.prove.search.cone import Array, Cone
 from rosenblatt.prove.search.limits import Limits
 
@@ -39,7 +38,7 @@ def short_run(cone: Cone, limits: Limits) -> ShortRun:
     first = next(iter(rows.parts()))
     state = State.at(np.zeros(rows.n_features), np.zeros(1), first.X.dtype)
     try:
-        while left > 0 and not clean and state.updates <= max(FEW_UPDATES, 20 * rows.n_rows):
+        while left > 0 and not clean and state.updates[0] <= max(FEW_UPDATES, 20 * rows.n_rows):
             limits.check_time()
             if isinstance(rows, InMemory):  # some passes in one call
                 left -= PASSES
@@ -48,10 +47,10 @@ def short_run(cone: Cone, limits: Limits) -> ShortRun:
                 left -= 1
                 passed = [_passed(p.X, p.y, cone, state, 1) for p in rows.parts()]
                 clean = all(passed)
-        w, b = (state.w, state.b) if clean else state.average()
+        W, b = state.kept("last" if clean else "average")
     except OverflowedError:  # the programs work on scaled columns
         return ShortRun(False, np.zeros(cone.n_columns))
-    return ShortRun(clean, (np.append(w, b) if cone.intercept else w).astype(np.float64))
+    return ShortRun(clean, (np.append(W[0], b) if cone.intercept else W[0]).astype(np.float64))
 
 
 def _mixed_run(cone: Cone, limits: Limits) -> ShortRun:
@@ -77,24 +76,28 @@ def _run_apart(
 ) -> tuple[bool, Array, Array] | None:
     """Whether a part moves the weights, offset last; its last ones, and their average."""
     d = part.X.shape[1]
-    state = State.at(w[:d], w[d:], np.dtype(np.float64))
+    state = State.at(w[:d], w[d:])
     problem = Problem(part.X.astype(np.float64, copy=False), part.y.astype(np.int8), classes)
-    update, stop = Update(fit_intercept=intercept), Stop(max_iter=APART_PASSES, cycle=False)
+    settings = _settings(intercept, APART_PASSES)
     try:
-        train(problem, update, Schedule(), "average", stop, state)
-        mean, b = state.average()
+        _, mean, b = train(problem, settings, state=state)
     except OverflowedError:
         return None
-    return state.updates > 0, np.append(state.w, state.b), np.append(mean, b)
+    return bool(state.updates[0] > 0), np.append(state.w[0], state.b), np.append(mean, b)
 
 
 def _passed(X: Any, y: Any, cone: Cone, state: State, passes: int) -> bool:
     """Whether the last of at most so many passes was clean."""
-    X = X if X.dtype == state.w.dtype else X.astype(state.w.dtype)
+    X = X if X.dtype == state.dtype else X.astype(state.dtype)
     problem = Problem(X, y.astype(np.int8), cone.rows.classes)
-    update, stop = Update(fit_intercept=cone.intercept), Stop(max_iter=passes, cycle=False)
-    trace, *_ = train(problem, update, Schedule(), "average", stop, state)
+    trace, *_ = train(problem, _settings(cone.intercept, passes), state=state)
     return bool(trace.updates[-1] == 0)
+
+
+def _settings(fit_intercept: bool, epochs: int) -> TrainingSettings:
+    return TrainingSettings(
+        fit_intercept=fit_intercept, keep="average", max_iter=epochs, cycle=False
+    )
 
 
 def _passes(cone: Cone) -> int:

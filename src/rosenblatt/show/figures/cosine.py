@@ -236,7 +236,7 @@ class CosineDisplay:
 
 def _began(estimator: Any) -> Any:
     """How the run began, if the theorem holds for such runs."""
-    began = estimator._began
+    began = estimator._context
     why = ""
     if began.calls > 1:
         why = "partial_fit was called more than once, and where the run began is not kept. Use fit"

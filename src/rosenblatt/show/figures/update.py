@@ -153,7 +153,7 @@ class UpdateDisplay:
             )
         check_trained_on(record, points.X, points.signs)
         made = record[number - 1]
-        update = record.setting.update if record.setting else None
+        update = record.setting.settings if record.setting else None
         if update is not None and not update.adds_rows:
             raise NotSupportedError(
                 f"an update of rule={update.rule} is not a multiple of its row, which is what this "

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.options import Options
+from rosenblatt.learn.compat import Options, State
+from rosenblatt.learn.multiclass import start_weights
 from rosenblatt.learn.rules import resolve
 from rosenblatt.learn.schedule import seeds_and_split
-from rosenblatt.learn.weights import start_weights
 from rosenblatt.show.lab.situation import Segment, Situation
 
 
@@ -37,7 +38,8 @@ def first_weights(situation: Situation, options: Options, problem: Problem) -> S
     if start.kind == "given":
         coef, offset = list(start.w), [start.b if situation.offset else 0.0]
     init = "random" if start.kind == "random" else "zero"
-    w, b = start_weights(init, coef, offset, problem, start.seed, options.update)
+    settings = replace(options.update, init=init)
+    w, b = start_weights(settings, 2, problem.n_features, np.float64, start.seed, coef, offset)
     return State.at(w[0], b, np.float64)
 
 

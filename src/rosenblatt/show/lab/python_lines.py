@@ -1,7 +1,7 @@
 """Python lines: the run again, without the lab, to the bit.
 
 A run with one set of choices is a fit of a Perceptron. A run whose choices were switched on the way
-goes through :func:`rosenblatt.learn.training.train`, call by call, as the lab itself does.
+goes through :func:`rosenblatt.learn.compat.train`, call by call, as the lab itself does.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.learn.compat import Update
 from rosenblatt.learn.trace import StopReason
-from rosenblatt.learn.update import Update
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.runs import Call, Run, Stretch
 
@@ -78,11 +78,8 @@ def _calls(run: Run) -> str:
     lines = [
         "import numpy as np",
         "from rosenblatt import Problem",
-        "from rosenblatt.learn.keep import State",
+        "from rosenblatt.learn.compat import Schedule, State, Stop, Update, train",
         "from rosenblatt.learn.rules import resolve",
-        "from rosenblatt.learn.schedule import Schedule",
-        "from rosenblatt.learn.training import Stop, train",
-        "from rosenblatt.learn.update import Update",
         "",
         *_data(run),
         f"state = State.at({run.w[0].tolist()!r}, [{float(run.b[0])!r}], np.float64)",

@@ -1,6 +1,6 @@
 """Run: what a situation leads to, visit by visit, computed by the engine.
 
-Every segment is trained by :func:`rosenblatt.learn.training.train`, on from the state that the one
+Every segment is trained by :func:`rosenblatt.learn.compat.train`, on from the state that the one
 before left. The engine trains whole passes; a segment that is cut in the middle of one is q passes
 over all n rows and one pass over the r rows that the next would have begun with. In the given order
 the next segment goes on with the row after the last one visited: its rows are rolled.
@@ -8,7 +8,7 @@ the next segment goes on with the row after the last one visited: its rows are r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,13 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.keep import Keep, State
-from rosenblatt.learn.options import Options
+from rosenblatt.learn.compat import Options, Schedule, State, Stop, train
+from rosenblatt.learn.multiclass import check_start
 from rosenblatt.learn.rules import MinOver, SecondOrder
-from rosenblatt.learn.schedule import Schedule
+from rosenblatt.learn.settings import Keep
 from rosenblatt.learn.trace import StopReason, Trace
-from rosenblatt.learn.training import Stop, train
-from rosenblatt.learn.weights import start_weights
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.choices import first_weights, options_of, seed_of
 from rosenblatt.show.lab.orders import visited
@@ -182,7 +180,7 @@ class _Course:
         """The state that the next segment begins with; the visit since which it averages."""
         old, kept = self.state, before.options
         w, b = old.w[None], old.b
-        start_weights("zero", w, b, self.problem, 0, options.update)  # refuses a hopeless start
+        check_start(options.update, w, b)
         self.state = State.at(old.w, old.b, np.float64)
         rules = kept.update.rule, options.update.rule
         same_rule = type(rules[0]) is type(rules[1]) and _covariance(rules[0]) == _covariance(
@@ -247,7 +245,7 @@ class _Course:
         base, before = (0.0 if fresh else state.visits), state.updates
         room = limits.UPDATES - self.updates
         allowed = room if most is None else min(room, most)
-        stop = replace(stop, max_updates=before + allowed)
+        stop = stop._replace(max_updates=before + allowed)
         self.calls.append(Call(self.segment, order, options, schedule, stop))
         keep: Keep = options.keep
         trace, w, b = train(problem, options.update, schedule, keep, stop, state, record=True)

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.keep import Keep
 from rosenblatt.learn.rules import resolve
-from rosenblatt.learn.update import Mode, Tie
+from rosenblatt.learn.settings import Keep, Mode, Tie
 from rosenblatt.show.lab import limits
 
 Array = npt.NDArray[Any]

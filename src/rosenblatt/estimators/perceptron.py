@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn classes. Parameters in, attributes out; no algorithm lives here."""
+"""Perceptron: scikit-learn's classifier, with the rules and proofs of this package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.callbacks import Listener
+from rosenblatt import _core
+from rosenblatt.data.block import core_rows
 from rosenblatt.data.chunks import as_rows
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
 from rosenblatt.errors import (
@@ -25,18 +26,18 @@ from rosenblatt.errors import (
     ParameterError,
     RosenblattWarning,
 )
-from rosenblatt.learn.began import Began, fingerprint
+from rosenblatt.estimators._base import FittedAttribute, RowsMixin, unchanged_on_error
+from rosenblatt.estimators._callbacks import EpochCallbacks
+from rosenblatt.estimators._online import OnlineMixin
 from rosenblatt.learn.contributions import Explanation
 from rosenblatt.learn.heaviest import ModelExplanation, explain_weights
-from rosenblatt.learn.keep import Ballot
 from rosenblatt.learn.linear import LinearModel
-from rosenblatt.learn.multiclass import Standing
-from rosenblatt.learn.options import Options, apart
+from rosenblatt.learn.multiclass import Learner, class_weights
 from rosenblatt.learn.rules import Rule, resolve
-from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
-from rosenblatt.learn.weights import class_weights
-from rosenblatt.online import MADE, OneAtATime
-from rosenblatt.rows_in import TakesRows, unchanged_on_error
+from rosenblatt.learn.run_context import RunContext, fingerprint
+from rosenblatt.learn.schedule import seeds_and_split
+from rosenblatt.learn.settings import TrainingSettings, split_params
+from rosenblatt.learn.trace import OneVsRestTrace, StopReason
 
 
 def _has_one_hyperplane(estimator: Any) -> bool:
@@ -45,8 +46,8 @@ def _has_one_hyperplane(estimator: Any) -> bool:
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
 class Perceptron(
-    OneAtATime,
-    TakesRows,
+    OnlineMixin,
+    RowsMixin,
     CallbackSupportMixin,  # type: ignore[misc]
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -162,14 +163,20 @@ class Perceptron(
     (1.0, 5, 'separated')
     """
 
-    coef_: Any
-    intercept_: Any
-    classes_: Any
-    n_features_in_: int
-    trace_: Trace | OneVsRestTrace
-    votes_: tuple[Ballot, ...]
-    _standing: Standing
-    _began: Began
+    coef_: Any = FittedAttribute()
+    intercept_: Any = FittedAttribute()
+    classes_: Any = FittedAttribute()
+    n_iter_: Any = FittedAttribute()
+    n_mistakes_: Any = FittedAttribute()
+    n_updates_: Any = FittedAttribute()
+    stop_reason_: Any = FittedAttribute()
+    trace_: Any = FittedAttribute()
+    t_: Any = FittedAttribute()
+    votes_: Any = FittedAttribute()
+    n_features_in_: Any = FittedAttribute()
+    feature_names_in_: Any = FittedAttribute()
+    _learner: Learner
+    _context: RunContext
 
     def __init__(
         self,
@@ -241,7 +248,7 @@ class Perceptron(
     def set_params(self, **params: Any) -> Perceptron:
         """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
         self._pause()
-        own, inside = apart(params, "rule")
+        own, inside = split_params(params, "rule")
         super().set_params(**own)
         if inside:
             self.rule = resolve(self.rule).with_params(**inside)
@@ -275,35 +282,37 @@ class Perceptron(
         sample_weight : array of shape (n_samples,), optional
             What a weight means, `weighting` says; it multiplies the class weight.
         """
-        options = Options.of(self.get_params(deep=False))
+        settings = TrainingSettings.from_params(self.get_params(deep=False))
         checked = self._matrix(X, y, reset=True)
         problem = Problem.labelled(checked, y, sample_weight)
-        options.check_for(len(problem.classes))
+        settings.check_classes(len(problem.classes))
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
-        standing = Standing.begin(problem, options, self.random_state, coef_init, intercept_init)
-        for name in ("coef_", "intercept_", "votes_"):  # what callbacks see is this run's
-            self.__dict__.pop(name, None)
-        listener = Listener(self, X, y, problem, options)
+        learner = Learner.begin(
+            problem.classes, problem.n_features, checked.dtype, settings, self.random_state,
+            coef_init, intercept_init,
+        )  # fmt: skip
+        self._forget()  # what callbacks see is this run's
         weights = class_weights(self.class_weight, problem)
-        began = Began.of(problem, standing.states, options, weights)
-        trace, coef, intercept = standing.train(
-            problem,
-            options,
-            weights,
-            self.random_state,
-            n_jobs=None if listener.listening else self.n_jobs,
-            hold_out=functools.partial(self._held_out, problem),
-            monitor_for=listener.monitor_for,
+        context = RunContext.of(problem, _starts(learner), settings, weights)
+        n_runs = 1 if len(problem.classes) == 2 or learner.together else len(problem.classes)
+        seeds, held_out = seeds_and_split(
+            self.random_state, n_runs, lambda: self._held_out(problem)
         )
-        standing.counts = problem.counts()
+        callbacks = EpochCallbacks(self, X, y, problem, learner.together)
+        trace = learner.fit(
+            problem, settings, seeds, class_weight=weights, held_out=held_out,
+            observers_for=callbacks.observers_for,
+            n_jobs=None if callbacks.listening else self.n_jobs,
+        )  # fmt: skip
+        learner.counts = problem.counts()
         self.t_ = 1.0 + trace.n_passes * problem.n_rows
         self.n_mistakes_, self.n_updates_ = trace.n_mistakes, trace.n_updates
-        self._publish(standing, options, trace, coef, intercept)
-        self._began = began
-        listener.close()
-        self._warn(trace, coef, intercept)
+        self._publish(learner, trace)
+        self._context = context
+        callbacks.close()
+        self._warn(trace)
         return self
 
     @unchanged_on_error
@@ -319,41 +328,39 @@ class Perceptron(
             at any time; one against the rest, a late class starts where it would stand had
             it been named at the start (visited in order and without class weights, exactly).
         """
-        options = Options.of(self.get_params(deep=False)).once(getattr(self, "t_", 1.0))
+        t = float(getattr(self, "t_", 1.0))
+        settings = TrainingSettings.from_params(self.get_params(deep=False)).for_partial_fit(t)
         if self.early_stopping:
             raise ParameterError("early_stopping should be False with partial_fit: use fit.")
-        first = not hasattr(self, "_standing")
+        first = not hasattr(self, "classes_") or "_learner" not in self.__dict__
         checked = self._matrix(X, y, reset=first)
         if first:
             problem = Problem.labelled(checked, y, sample_weight, classes)
-            options.check_open_ended(classes is None)
-            standing = Standing.begin(
-                problem, options, self.random_state, open_ended=classes is None
-            )
+            learner = Learner.begin(
+                problem.classes, problem.n_features, checked.dtype, settings, self.random_state,
+                open_ended=classes is None,
+            )  # fmt: skip
         else:
-            standing = self._standing.copy()
+            learner = self._current_learner()
             labels = as_labels(y, checked.shape[0])
-            standing.check_classes(classes)
-            if standing.keep == "last":
-                standing.adopt(self.coef_, self.intercept_)
-            standing.admit(labels, options)
-            checked = checked.astype(standing.states[0].w.dtype, copy=False)
-            problem = Problem.labelled(checked, labels, sample_weight, standing.classes)
-        options.check_for(len(problem.classes))
-        standing.counts = standing.counts + problem.counts()
-        weights = class_weights(self.class_weight, problem, standing.counts)
+            learner.check_classes(classes)
+            learner.admit(labels, settings)
+            checked = checked.astype(learner.state.dtype, copy=False)
+            problem = Problem.labelled(checked, labels, sample_weight, learner.classes)
+        settings.check_classes(len(problem.classes))
+        learner.counts = learner.counts + problem.counts()
+        weights = class_weights(self.class_weight, problem, learner.counts)
         if first:
-            began = Began.of(problem, standing.states, options, weights)
+            context = RunContext.of(problem, _starts(learner), settings, weights)
         else:
-            began = self._began.again()
-        trace, coef, intercept = standing.train(
-            problem, options, weights, self.random_state, n_jobs=self.n_jobs
-        )
-        self.t_ = getattr(self, "t_", 1.0) + problem.n_rows
-        self.n_mistakes_ = sum(s.mistakes for s in standing.states)
-        self.n_updates_ = sum(s.updates for s in standing.states)
-        self._publish(standing, options, trace, coef, intercept)
-        self._began = began
+            context = self._context.again()
+        n_runs = 1 if len(problem.classes) <= 2 or learner.together else len(problem.classes)
+        seeds, _ = seeds_and_split(self.random_state, n_runs, lambda: None)
+        trace = learner.fit(problem, settings, seeds, class_weight=weights, n_jobs=self.n_jobs)
+        self.t_ = t + problem.n_rows
+        self.n_mistakes_, self.n_updates_ = learner.n_mistakes, learner.n_updates
+        self._publish(learner, trace)
+        self._context = context
         self._warn_of_bound(trace)
         return self
 
@@ -372,20 +379,11 @@ class Perceptron(
                     f"coef_ has shape {self.coef_.shape}, which is not what this model has. Set it "
                     "back or call fit."
                 )
-            product = X @ self.coef_.T
-            scores = (product.toarray() if sp.issparse(product) else product) + self.intercept_
+            coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+            W = np.ascontiguousarray(coef, dtype=np.float64)
+            b = np.ascontiguousarray(self.intercept_, dtype=np.float64)
+            scores = _core.scores(core_rows(X), W, b)
         return scores.ravel() if scores.ndim == 2 and scores.shape[1] == 1 else scores
-
-    def __getattr__(self, name: str) -> Any:
-        if name in MADE and "_running" in self.__dict__:
-            self._make()
-            if name in self.__dict__:
-                return self.__dict__[name]
-        if name in ("coef_", "intercept_") and "votes_" in self.__dict__:
-            raise AttributeError(
-                f"keep='vote' has no {name}: it keeps all hyperplanes, in votes_ (w, b, counts)."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: Any) -> Any:
         """Labels. Two classes: a score >= 0 is the second class, always."""
@@ -487,7 +485,7 @@ class Perceptron(
         from rosenblatt.prove.runs.allowance import run_bounds  # flint and highspy: only if asked
 
         problem = self._trained_on(X, y)
-        return run_bounds(problem, self._began, self.trace_, self._planes())
+        return run_bounds(problem, self._context, self.trace_, self._planes())
 
     def certificate(self, X: Any, y: Any) -> Any:
         """What the run proved about the rows it was trained on, as a verified certificate.
@@ -519,11 +517,11 @@ class Perceptron(
         self._matrix(X, y, reset=False)
         rows = as_rows(X, y)
         planes = [(w[0], b[0]) for w, b in self._planes()]
-        return earned(rows, self._began.fit_intercept, planes, self.trace_)
+        return earned(rows, self._context.fit_intercept, planes, self.trace_)
 
     def _planes(self) -> list[tuple[Any, Any]]:
         """The weights given back, if they are hyperplanes, and the last ones of the run."""
-        planes = [self._standing.weights()]
+        planes = [self._learner.last()]
         if not hasattr(self, "votes_"):
             coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
             planes.insert(0, (coef, self.intercept_))
@@ -535,14 +533,14 @@ class Perceptron(
         if len(self.classes_) < 2:
             raise DataError("the model has seen one class. Train it on two.")
         checked = self._matrix(X, y, reset=False)
-        checked = checked.astype(self._standing.states[0].w.dtype, copy=False)
-        if checked.shape[0] != self._began.n_rows and self._began.calls == 1:
+        checked = checked.astype(self._learner.state.dtype, copy=False)
+        if checked.shape[0] != self._context.n_rows and self._context.calls == 1:
             raise DataError(
-                f"X has {checked.shape[0]} rows, the model was trained on {self._began.n_rows}. "
+                f"X has {checked.shape[0]} rows, the model was trained on {self._context.n_rows}. "
                 "Give the rows and labels it was trained on."
             )
         problem = Problem.labelled(checked, y, classes=self.classes_)
-        if self._began.calls == 1 and fingerprint(problem) != self._began.fingerprint:
+        if self._context.calls == 1 and fingerprint(problem) != self._context.fingerprint:
             raise DataError(
                 "these are not the rows and labels the model was trained on. Give those, in the "
                 "same order."
@@ -576,22 +574,34 @@ class Perceptron(
         mask[held] = True
         return mask
 
-    def _publish(
-        self, standing: Standing, options: Options, trace: Any, coef: Any, intercept: Any
-    ) -> None:
+    def _forget(self) -> None:
+        """Drop the weights of an earlier fit."""
+        fitted = self.__dict__.get("_fitted", {})
+        kept = {k: v for k, v in fitted.items() if k not in ("coef_", "intercept_", "votes_")}
+        self.__dict__["_fitted"] = kept
+        self._stop_online()
+
+    def _publish(self, learner: Learner, trace: Any) -> None:
         """Set the attributes of a finished run."""
-        for name in ("coef_", "intercept_", "votes_", "_running", "_features"):
-            self.__dict__.pop(name, None)
-        if options.keep == "vote":
-            self.votes_ = standing.ballots()
+        self._forget()
+        self._learner = learner
+        if learner.keep == "vote":
+            self.votes_ = learner.ballots()
         else:
-            self.coef_, self.intercept_ = coef.copy(), intercept.copy()
-        standing.keep = options.keep
-        self._standing = standing
-        self.classes_ = standing.classes
+            self.coef_, self.intercept_ = learner.kept()
+        self.classes_ = learner.classes
         self.n_iter_ = trace.n_passes
         self.stop_reason_ = str(trace.stop_reason)
         self.trace_ = trace
+
+    def _current_learner(self) -> Learner:
+        """A copy of the learner, with weights that the user may have edited."""
+        learner = self._learner.copy()
+        if learner.keep == "last" and hasattr(self, "coef_"):
+            coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.asarray(self.coef_)
+            if len(learner.classes) > 1:
+                learner.set_weights(coef, np.asarray(self.intercept_))
+        return learner
 
     def _warn_of_bound(self, trace: Any) -> None:
         bounded = self.keep == "vote" and self.max_updates is None
@@ -603,7 +613,7 @@ class Perceptron(
                 stacklevel=5,
             )
 
-    def _warn(self, trace: Any, coef: Any, intercept: Any) -> None:
+    def _warn(self, trace: Any) -> None:
         self._warn_of_bound(trace)
         if trace.stop_reason is StopReason.MAX_ITER and self.tol is not None:
             warnings.warn(
@@ -612,10 +622,20 @@ class Perceptron(
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        if self.tie == "correct" and not (coef.any(axis=1) | (intercept != 0)).all():
+        zero = self.keep != "vote" and not (self.coef_.any(axis=1) | (self.intercept_ != 0)).all()
+        if self.tie == "correct" and zero:
             warnings.warn(
                 "Training ended at w = 0, where tie='correct' never sees a mistake: nothing was "
                 "learned, and a clean pass proves nothing. Use another start or tie='mistake'.",
                 RosenblattWarning,
                 stacklevel=5,
             )
+
+
+def _starts(learner: Learner) -> list[tuple[Any, Any]]:
+    """(w, b) of each machine before its first visit."""
+    w, b = learner.state.kept("last")
+    w, b = w[: learner.n_planes], b[: learner.n_planes]
+    if learner.together:
+        return [(w, b)]
+    return [(w[k], b[k : k + 1]) for k in range(len(b))]

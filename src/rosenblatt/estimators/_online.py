@@ -9,23 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
-
-from rosenblatt.data.features import Features
-from rosenblatt.data.gathered import Gathered
-from rosenblatt.data.labels import as_labels
-from rosenblatt.errors import DataError, NotSupportedError
-from rosenblatt.learn.multiclass import Standing
-from rosenblatt.learn.options import Options
-from rosenblatt.learn.running import Running, predicted
-
-# what is made on demand
-MADE = (
-    "coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "t_", "n_mistakes_",
-    "n_updates_", "n_iter_", "stop_reason_", "trace_", "_standing", "_began",
-)  # fmt: skip
+from rosenblatt.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -80,7 +64,7 @@ class Regret:
         return self.mistakes - self.best_at_least
 
 
-class OneAtATime:
+class OnlineMixin:
     """`learn_one`, `predict_one` and `learn_many`, for an estimator with a `_standing`."""
 
     _running: Running
@@ -197,65 +181,13 @@ class OneAtATime:
     # ------------------------------------------------------------------- plumbing
 
     def __sklearn_is_fitted__(self) -> bool:
-        running = self.__dict__.get("_running")
-        return "classes_" in self.__dict__ or (running is not None and running.n_classes > 0)
+        return hasattr(self, "classes_")
 
-    def _resume(self) -> None:
-        """Before the next row: somebody asked for the attributes, or another method set them."""
-        state = self.__dict__
-        running: Running | None = state.get("_running")
-        if running is None or not running.still(state["coef_"], state["intercept_"]):
-            self._running = self._begun()
-            if running is not None:
-                self._running.set_progress(running.progress())
-        for name in MADE:
-            state.pop(name, None)
-
-    def _begun(self) -> Running:
-        """From where the model stands, if it does."""
-        params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]  # every estimator has it
-        options = Options.of(params)
-        for name in ("early_stopping", "class_weight"):
-            if params[name]:
-                raise NotSupportedError(
-                    f"learn_one has no {name}, got {params[name]!r}. Leave it out, or use fit."
-                )
-        state = self.__dict__
-        standing: Standing | None = state.get("_standing")
-        if standing is None:
-            return Running(options)
-        standing = standing.copy()
-        if standing.keep == "last":
-            standing.adopt(state["coef_"], state["intercept_"])
-        names = state.get("feature_names_in_", ())
-        return Running(
-            options, standing, state["n_features_in_"], names, t=state["t_"], began=state["_began"]
-        )
-
-    def _make(self) -> None:
-        """Make the attributes of a model that learns one row at a time."""
-        running: Running = self.__dict__["_running"]
-        if running.n_classes and running.features.width:
-            self.__dict__.update(running.attributes())
+    def _make_attributes(self) -> None:
+        """Make the attributes of a model that learned one row at a time."""
 
     def _pause(self) -> None:
-        """Parameters may change: make the attributes, and begin anew from them."""
-        if "_running" in self.__dict__:
-            self._make()
-            del self.__dict__["_running"]
+        """Parameters may change: the next row reads them again."""
 
-    def _predict_fitted(self, x: Any) -> Any:
-        """With the attributes as they are."""
-        check_is_fitted(self, "classes_")
-        state = self.__dict__
-        if "_features" not in state:
-            names = state.get("feature_names_in_", ())
-            state["_features"] = Features(state["n_features_in_"], names)
-        features: Features = state["_features"]
-        labels = state["classes_"].tolist()
-        if "coef_" not in state:  # a vote
-            row = features.table(x)
-            scores = np.column_stack([ballot.scores(row) for ballot in state["votes_"]])[0]
-            return labels[int(scores[0] >= 0) if len(scores) == 1 else int(scores.argmax())]
-        coef = state["coef_"].toarray() if sp.issparse(state["coef_"]) else state["coef_"]
-        return labels[predicted(features, x, coef, state["intercept_"], len(labels))]
+    def _stop_online(self) -> None:
+        """Another method trained the model."""

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
+from rosenblatt.data.block import core_rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn.machine import core_rows, core_rule
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.settings import TrainingSettings
 
 Array = npt.NDArray[Any]
 
@@ -35,17 +35,17 @@ class BatchSum(NamedTuple):
     loss: float
 
 
-def batch_sum(problem: Problem, update: Update, w: Array, b: Array) -> BatchSum:
+def batch_sum(problem: Problem, settings: TrainingSettings, w: Array, b: Array) -> BatchSum:
     """The sums of one step from w and b, which stay as they are.
 
     Examples
     --------
     >>> problem = Problem.of([[2.0], [1.0], [3.0]], [0, 1, 1])
-    >>> made = batch_sum(problem, Update(mode="batch"), np.zeros(1), np.zeros(1))
+    >>> made = batch_sum(problem, TrainingSettings(mode="batch"), np.zeros(1), np.zeros(1))
     >>> made.g, made.gb, made.total
     (array([2.]), array([1.]), 3.0)
     """
-    rule = core_rule(replace(update, mode="batch", eta0=1.0))
+    rule = replace(settings, mode="batch", eta0=1.0).core_rule()
     w, b = w.astype(np.float64), b.astype(np.float64)
     machine = _core.Machine(rule, w[None], b, round32=problem.X.dtype == np.float32)
     y = (problem.y > 0).astype(np.int32)
@@ -57,7 +57,7 @@ def batch_sum(problem: Problem, update: Update, w: Array, b: Array) -> BatchSum:
             "eta0."
         )
     made = machine.get_state()
-    gb = np.array([made["sum_b"] if update.fit_intercept else 0.0])
+    gb = np.array([made["sum_b"] if settings.fit_intercept else 0.0])
     return BatchSum(made["sum"], gb, made["total"], made["epoch_mistakes"], made["epoch_loss"])
 
 

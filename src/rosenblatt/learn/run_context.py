@@ -1,4 +1,4 @@
-"""Began: how the run of a fitted model began, as far as a bound on its mistakes depends on it."""
+"""Run context: the start and settings of a run, as far as bounds on its mistakes depend on them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.keep import State
-from rosenblatt.learn.options import Options
-from rosenblatt.learn.update import Update
+from rosenblatt.learn.settings import TrainingSettings
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Began:
+class RunContext:
     """The start and the choices of a run. Only plain values, so that it pickles.
 
     Attributes
@@ -62,43 +60,33 @@ class Began:
 
     @classmethod
     def of(
-        cls, problem: Problem, states: list[State], options: Options, class_weight: Array | None
-    ) -> Began:
-        """Before the first visit."""
-        starts = [(s.w, s.b) for s in states]
-        kind = options.schedule(0).kind
-        return cls.of_run(problem, starts, options.update, kind, class_weight)
-
-    @classmethod
-    def of_run(
         cls,
         problem: Problem,
         starts: Sequence[tuple[Array, Array]],
-        update: Update,
-        shuffle: str,
+        settings: TrainingSettings,
         class_weight: Array | None = None,
-    ) -> Began:
-        """The same from the parts that a recorded run remembers."""
-        repeat = update.weighting == "repeat" and update.mode == "online"
+    ) -> RunContext:
+        """Before the first visit; `starts` has (w, b) of each hyperplane."""
+        repeat = settings.weighting == "repeat" and settings.mode == "online"
         return cls(
             starts=tuple((w.copy(), b.copy()) for w, b in starts),
-            mode=update.mode,
-            tie=update.tie,
-            tau=update.tau,
-            moves_at_margin=update.rule.name == "margin",
-            rule=str(update.rule),
-            has_rate=update.rule.has_rate,
-            fit_intercept=update.fit_intercept,
-            penalty=update.penalty is not None,
+            mode=settings.mode,
+            tie=settings.tie,
+            tau=settings.rule.required_margin,
+            moves_at_margin=settings.rule.moves_at_margin,
+            rule=str(settings.rule),
+            has_rate=settings.rule.has_rate,
+            fit_intercept=settings.fit_intercept,
+            penalty=settings.penalty is not None,
             direct=starts[0][0].ndim == 2,
-            eta=float(update.etas(1, 1)[0]) if update.constant_eta else None,
-            shuffle=shuffle,
-            weights=_kind((problem.sample_weight, class_weight), repeat),
+            eta=float(settings.etas(1, 1)[0]) if settings.constant_eta else None,
+            shuffle=settings.order,
+            weights=_kind_of_weights((problem.sample_weight, class_weight), repeat),
             n_rows=problem.n_rows,
             fingerprint=fingerprint(problem),
         )
 
-    def again(self) -> Began:
+    def again(self) -> RunContext:
         """After one more call."""
         return replace(self, calls=self.calls + 1)
 
@@ -111,7 +99,7 @@ def fingerprint(problem: Problem) -> int:
     return zlib.crc32(np.ascontiguousarray(values, dtype=np.float64).data.cast("B"), total)
 
 
-def _kind(weights: tuple[Array | None, ...], repeat: bool) -> str:
+def _kind_of_weights(weights: tuple[Array | None, ...], repeat: bool) -> str:
     given = [w for w in weights if w is not None]
     if all((w == 1).all() for w in given):
         return "none"

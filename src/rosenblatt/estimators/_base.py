@@ -1,4 +1,4 @@
-"""Rows in: how every estimator takes its rows, and what a failure leaves behind."""
+"""Base: validation of rows, attributes of fitted models, and failures that change nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,40 @@ def unchanged_on_error(method: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-class TakesRows:
-    """An estimator that checks its rows, and knows their columns again."""
+class FittedAttribute:
+    """An attribute of a fitted model, kept in `_fitted`.
+
+    A model that learns one row at a time makes its attributes when one of them is first read.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        estimator._make_attributes()
+        fitted = estimator.__dict__.get("_fitted", {})
+        if self.name in fitted:
+            return fitted[self.name]
+        if self.name in ("coef_", "intercept_") and "votes_" in fitted:
+            raise AttributeError(
+                f"keep='vote' has no {self.name}: it keeps all hyperplanes, in votes_ (w, b, "
+                "counts)."
+            )
+        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.name!r}")
+
+    def __set__(self, estimator: Any, value: Any) -> None:
+        estimator.__dict__["_fitted"] = {**estimator.__dict__.get("_fitted", {}), self.name: value}
+
+    def __delete__(self, estimator: Any) -> None:
+        fitted = dict(estimator.__dict__.get("_fitted", {}))
+        del fitted[self.name]
+        estimator.__dict__["_fitted"] = fitted
+
+
+class RowsMixin:
+    """An estimator that validates its rows and compares their columns with those of training."""
 
     n_features_in_: int
 

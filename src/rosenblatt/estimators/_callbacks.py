@@ -1,0 +1,98 @@
+"""Callbacks: scikit-learn's callbacks and verbose output as observers of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.problem import Problem
+from rosenblatt.learn.engine import Observer, Progress
+
+
+class EpochCallbacks:
+    """Calls scikit-learn's callbacks, and prints if verbose, after every epoch.
+
+    The task of `fit` has one subtask per epoch, or one per class with one per epoch each.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, problem: Problem, together: bool) -> None:
+        self.estimator, self.problem = estimator, problem
+        self.listening = hasattr(estimator, "_skl_callbacks")
+        self.per_class = len(problem.classes) > 2 and not together
+        self.can_predict = not self.per_class and estimator.keep != "vote"
+        weight = problem.sample_weight
+        self.arguments = {
+            "estimator": estimator,
+            "X": X,
+            "y": y,
+            "metadata": None if weight is None else {"sample_weight": weight},
+        }
+        self.root = estimator._init_callback_context(
+            max_subtasks=len(problem.classes) if self.per_class else estimator.max_iter
+        )
+        self.root.call_on_fit_task_begin(**self.arguments)
+        self.open: list[Any] = []
+
+    def observers_for(self, k: int | None) -> list[Observer]:
+        """The observers of one run: class number k against the rest, or the only one."""
+        if not self.listening and not self.estimator.verbose:
+            return []
+        name, task = "" if k is None else f"class {self.problem.classes[k]}", self.root
+        if self.listening and k is not None:
+            self.close_class()
+            task = self.root.subcontext(task_name=name, max_subtasks=self.estimator.max_iter)
+            task.call_on_fit_task_begin(estimator=self.estimator)
+            self.open.append(task)
+        return [_EpochObserver(self, task, f"{name}, " if name else "")]
+
+    def close_class(self) -> None:
+        """End the task of the class before."""
+        for task in self.open:
+            task.call_on_fit_task_end(estimator=self.estimator)
+        self.open.clear()
+
+    def close(self) -> None:
+        """End the task of the fit."""
+        self.close_class()
+        self.root.call_on_fit_task_end(**self.arguments, reconstruction_attributes={})
+
+
+class _EpochObserver:
+    """The epochs of one run, for the callbacks and the terminal."""
+
+    def __init__(self, callbacks: EpochCallbacks, task: Any, name: str) -> None:
+        self.callbacks, self.task, self.name = callbacks, task, name
+        self.current: Any = None
+
+    def begin_epoch(self, epoch: int) -> None:
+        if self.callbacks.listening:
+            self.current = self.task.subcontext(task_name="pass")
+            self.current.call_on_fit_task_begin(**self.callbacks.arguments)
+
+    def after_block(self, progress: Progress) -> None: ...
+
+    def end_epoch(self, progress: Progress) -> bool:
+        (machine,) = progress.machines
+        if self.callbacks.estimator.verbose:
+            totals = machine.core.totals()
+            held = f", held out {machine.scores[-1]:.4f}" if machine.scores else ""
+            print(
+                f"{self.name}pass {progress.epoch}: {totals['mistakes'][-1]} mistakes, "
+                f"{totals['updates'][-1]} updates, "
+                f"mean loss {machine.mean_loss(totals['loss'][-1]):.6g}, "
+                f"||w|| {totals['norm'][-1]:.6g}{held}, {machine.seconds:.2f} s"
+            )
+        if not self.callbacks.listening:
+            return False
+        attributes = self._attributes(machine) if self.callbacks.can_predict else None
+        return bool(
+            self.current.call_on_fit_task_end(
+                **self.callbacks.arguments, reconstruction_attributes=attributes
+            )
+        )
+
+    def _attributes(self, machine: Any) -> dict[str, Any]:
+        w, b = machine.kept()
+        classes = self.callbacks.problem.classes
+        return {"classes_": classes, "coef_": np.atleast_2d(w), "intercept_": b}

@@ -483,7 +483,7 @@ def test_bad_step_sizes_of_the_batch_rule_are_refused(eta0):
 def test_bad_values_of_a_step_size_function_are_refused(value):
     clf = fitted()
     before = dict(vars(clf.set_params(mode="batch", eta0=lambda k: 1.0 if k < 2 else value)))
-    with pytest.raises(ParameterError, match=rf"eta0 .*{value!r}.* pass 2"):
+    with pytest.raises(ParameterError, match=rf"eta0 .*{value!r}.* epoch 2"):
         clf.fit(X, Y)
     assert vars(clf) == before
 
@@ -738,34 +738,32 @@ def test_a_missing_value_is_named_by_row_and_column():
 
 def test_the_training_loop_checks_what_it_is_given():
     from rosenblatt import Problem
-    from rosenblatt.learn.keep import State
-    from rosenblatt.learn.schedule import Schedule
-    from rosenblatt.learn.training import Stop, train
-    from rosenblatt.learn.update import Update
+    from rosenblatt.learn.engine import train
+    from rosenblatt.learn.settings import TrainingSettings
+    from rosenblatt.learn.state import State
 
     two, three = Problem.of(X, Y), Problem.of(X, THREE)
 
-    def go(problem, w, b=(0,), keep="last", dtype=float):
-        return train(problem, Update(), Schedule(), keep, Stop(), State.at(w, b, dtype))
+    def go(problem, w, b=(0,), dtype=float):
+        return train(problem, TrainingSettings(direct=True), state=State.at(w, b, dtype))
 
     for arguments in (
         (two, [0]),
         (two, [0, 0], [0, 0]),
         (three, [0, 0]),
         (three, np.zeros((2, 2)), [0, 0]),
-        (two, [0, 0], [0], "lst"),
-        (two, [0, 0], [0], "last", np.float32),
+        (two, [0, 0], [0], np.float32),
     ):
         with pytest.raises(ParameterError):
             go(*arguments)
-    for make in (lambda: Update(tie="no"), lambda: Schedule("ordr"), lambda: Update(mode="x")):
+    for wrong in ({"tie": "no"}, {"order": "ordr"}, {"mode": "x"}, {"keep": "lst"}):
         with pytest.raises(ParameterError):
-            make()
+            TrainingSettings(**wrong)
 
 
 @pytest.mark.parametrize("eta0", [lambda: 1, lambda k: 1 / 0])
 def test_a_step_size_function_that_raises_is_named(eta0):
-    with pytest.raises(ParameterError, match="eta0, called with the pass number 1"):
+    with pytest.raises(ParameterError, match="eta0, called with the epoch 1"):
         Perceptron(mode="batch", eta0=eta0).fit(X, Y)
 
 

@@ -315,9 +315,9 @@ def test_what_is_kept_may_change_between_chunks():
 
 def test_vote_says_when_its_default_bound_ended_training(monkeypatch):
     from rosenblatt.errors import RosenblattWarning
-    from rosenblatt.learn import keep
+    from rosenblatt.learn import machine
 
-    monkeypatch.setattr(keep, "MOST_LOGGED", 9)
+    monkeypatch.setattr(machine, "MOST_LOGGED", 9)
     X, y = load_iris(return_X_y=True)
     with pytest.warns(RosenblattWarning, match="Set max_updates"):
         clf = Perceptron(keep="vote", tol=None).fit(X, y == 1)

@@ -165,7 +165,7 @@ def test_late_classes_of_the_direct_rule_start_with_their_own_variance():
     clf = Perceptron(rule=AROW(), multiclass="direct", shuffle=False)
     first = y < 2
     clf.partial_fit(X[first], y[first]).partial_fit(X[~first], y[~first])
-    spread = clf._standing.states[0].spread
+    spread = clf._learner.state.variance[:3]
     assert spread.shape == (3, 4)
     assert (spread <= 1).all()
     assert (spread > 0).all()
@@ -219,8 +219,8 @@ def test_no_variance_ever_grows(seed, rule):
     directions = np.random.default_rng(seed).normal(size=(20, 4))
 
     def variances():
-        S = clf._standing.states[0].spread
-        S = np.diag(S) if S.ndim == 1 else S
+        S = clf._learner.state.variance[0]
+        S = np.diag(S) if S.size == 4 else S.reshape(4, 4)
         assert np.array_equal(S, S.T)
         return np.concatenate([np.diag(S), np.einsum("ij,jk,ik->i", directions, S, directions)])
 
@@ -242,7 +242,7 @@ def test_scw_gives_every_row_its_confidence_where_c_allows(seed, intercept):
     clf = Perceptron(rule=rule, shuffle=False, fit_intercept=intercept)
     for i in range(len(y)):
         clf.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
-        x, S = np.array([float(intercept), *X[i]]), clf._standing.states[0].spread
+        x, S = np.array([float(intercept), *X[i]]), clf._learner.state.variance[0].reshape(4, 4)
         z = (2 * y[i] - 1) * float(clf.decision_function(X[i : i + 1])[0])
         assert z >= rule.phi * math.sqrt(max(x @ S @ x, 0)) - 1e-7
 

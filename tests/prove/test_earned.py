@@ -91,8 +91,8 @@ def test_the_trained_hyperplane():
 
 def test_a_clean_pass_that_rounding_made():
     """1 - 1e-17 - 1 is 0 in floats, which tie="correct" lets pass, and below 0 in truth."""
-    X, y = [[1.0, 1e-17, -1.0], [-1.0, 0.0, 0.5]], [1, 0]
-    clf = fitted(X, y, init=[1.0, -1.0, 1.0], tie="correct", fit_intercept=False)
+    X, y = [[1.0, -1.0, 1e-17], [-1.0, 0.5, 0.0]], [1, 0]
+    clf = fitted(X, y, init=[1.0, 1.0, -1.0], tie="correct", fit_intercept=False)
     assert clf.stop_reason_ == "separated"
     with pytest.raises(NothingProven, match="without rounding"):
         clf.certificate(X, y)

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, ncx2
 
 from rosenblatt import GaussianPair, Perceptron, versus_oracle
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn.keep import Ballot
+from rosenblatt.learn.state import Ballot
 from rosenblatt.prove.gaussians.learners import error_of_vote
 from rosenblatt.prove.gaussians.quadratic import Quadratic
 from tests.prove.gaussian_pairs import random_pair, turned

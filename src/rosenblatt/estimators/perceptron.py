@@ -368,11 +368,22 @@ class Perceptron(
 
     def decision_function(self, X: Any) -> Any:
         """Scores w.x + b (with keep='vote', the mean vote): shape (n,) or (n, n_classes)."""
+        X, scores = self._scores(X)
+        if X.dtype == np.float32 and self._single_precision():
+            scores = scores.astype(np.float32)
+        return scores.ravel() if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+    def _single_precision(self) -> bool:
+        fitted = self.__dict__["_fitted"]
+        return "coef_" in fitted and bool(fitted["coef_"].dtype == np.float32)
+
+    def _scores(self, X: Any) -> tuple[Any, Any]:
+        """The rows as they were checked, and their scores in float64."""
         check_is_fitted(self, "classes_")
         X = self._matrix(X, reset=False)
         if hasattr(self, "votes_"):
             columns = [v.scores(X) for v in self.votes_]
-            scores = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+            scores = columns[0] if columns[0].ndim == 2 else np.stack(columns, axis=1)
         else:
             if self.coef_.shape[1] != X.shape[1]:
                 raise DataError(
@@ -383,14 +394,14 @@ class Perceptron(
             W = np.ascontiguousarray(coef, dtype=np.float64)
             b = np.ascontiguousarray(self.intercept_, dtype=np.float64)
             scores = _core.scores(core_rows(X), W, b)
-        return scores.ravel() if scores.ndim == 2 and scores.shape[1] == 1 else scores
+        return X, scores
 
     def predict(self, X: Any) -> Any:
         """Labels. Two classes: a score >= 0 is the second class, always."""
-        scores = self.decision_function(X)
+        _, scores = self._scores(X)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
-        number = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        number = (scores[:, 0] >= 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[number]
 
     @available_if(_has_one_hyperplane)  # type: ignore[untyped-decorator]

@@ -13,6 +13,7 @@ from rosenblatt import _core
 from rosenblatt.data.block import START, Block, Position, core_rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource, Source
+from rosenblatt.errors import ParameterError
 from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
@@ -169,9 +170,19 @@ def train(
     """
     n_classes, d = len(problem.classes), problem.n_features
     direct = settings.direct and n_classes > 2
+    shape = (n_classes, d) if direct else (1, d)
     if state is None:
-        shape = (n_classes, d) if direct else (1, d)
         state = State.at(np.zeros(shape), np.zeros(shape[0]), problem.X.dtype)
+    if (state.n_planes, state.n_features) != shape or (n_classes > 2 and not direct):
+        raise ParameterError(
+            f"The state has {state.n_planes} hyperplanes for {state.n_features} features; "
+            f"{n_classes} classes of {d} features need {shape[0]} (more than two classes: "
+            "settings.direct). Use problem.versus_rest(k) for one class against the rest."
+        )
+    if state.dtype != problem.X.dtype:
+        raise ParameterError(
+            f"The state is for {state.dtype} rows, the rows are {problem.X.dtype}. Use one type."
+        )
     machine, source = machine_for(problem, settings, state, seed, held_out)
     held = None
     if held_out is not None:

@@ -32,5 +32,6 @@ nb::ndarray<nb::numpy, T> own(T* values, std::initializer_list<size_t> shape) {
 
 void bind_learn(nb::module_&);
 void bind_rows(nb::module_&);
+void bind_parsers(nb::module_&);
 
 }  // namespace rosenblatt

@@ -5,6 +5,7 @@ import enum
 from typing import Annotated
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -194,3 +195,109 @@ class Machine:
 
 def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
     """The order of visits in the last of some epochs."""
+
+class LineError(enum.Enum):
+    """Why a line is malformed."""
+
+    OUT_OF_RANGE = 1
+
+    LABEL = 2
+
+    QUERY = 3
+
+    INDEX = 4
+
+    INDEX_ORDER = 5
+
+    INDEX_ZERO = 6
+
+    INDEX_TOO_LARGE = 7
+
+    VALUE = 8
+
+    AFTER_VALUE = 9
+
+    TAB_BEFORE_BAR = 10
+
+    MISSING_BAR = 11
+
+    LABEL_WORDS = 12
+
+    NEGATIVE_WEIGHT = 13
+
+    NAMESPACE_NAME = 14
+
+    NAMESPACE_SCALE = 15
+
+    FEATURE_VALUE = 16
+
+    AFTER_FEATURE = 17
+
+class BadLine:
+    """A malformed line: where it is wrong, and why."""
+
+    @property
+    def line(self) -> int:
+        """Number of the line in the block, from 1."""
+
+    @property
+    def column(self) -> int:
+        """Byte of the line, from 1."""
+
+    @property
+    def offset(self) -> int:
+        """Byte of the block, from 0."""
+
+    @property
+    def error(self) -> LineError: ...
+
+class ParsedRows:
+    """Rows of a block of text, in CSR form."""
+
+    @property
+    def labels(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """NaN where a row has none."""
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+        """None if no row names its weight."""
+
+    @property
+    def indptr(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def indices(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def max_index(self) -> int:
+        """LIBSVM: the largest index as written; -1 if there is none."""
+
+    @property
+    def has_zero(self) -> bool:
+        """LIBSVM: whether an index as written is 0."""
+
+    @property
+    def n_lines(self) -> int: ...
+
+    @property
+    def n_bad_lines(self) -> int: ...
+
+    @property
+    def bad_lines(self) -> list[BadLine]:
+        """The first ten malformed lines."""
+
+def parse_libsvm(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], zero_based: bool | None = None, max_index: int = 2147483646) -> ParsedRows:
+    """
+    Parse lines of LIBSVM text. zero_based=None: indices count from 1, and 0 becomes column -1. max_index is the largest index allowed, as written.
+    """
+
+def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, constant: bool = False) -> ParsedRows:
+    """
+    Parse lines of VW text. Columns are those of Vowpal Wabbit with -b BITS.
+    """
+
+def murmur3(key: bytes, seed: int = 0) -> int:
+    """MurmurHash3_x86_32 of a key."""

@@ -133,14 +133,6 @@ class FileChunks:
         for X, y, _ in self:
             yield X, y
 
-    def compile(self) -> float:
-        """Seconds to get the compiled parser, which is then at hand; 0 where there is none."""
-        began, reading = time.perf_counter(), self.format.begin()
-        if not hasattr(reading, "compile"):
-            return 0.0
-        reading.compile()
-        return time.perf_counter() - began
-
     def scanned(self) -> FileChunks:
         """The same after one pass over the file: now every chunk is as wide as the widest.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rosenblatt.data import parsers
+from rosenblatt import _core
 from rosenblatt.data.blocks import Block
 from rosenblatt.data.reading import Chunk, Csr, Parsed
-from rosenblatt.data.text import Lines, TextPass, parsed
+from rosenblatt.data.text import TextPass, lines_of, parsed
 
 
 @dataclass(frozen=True)
@@ -26,32 +26,13 @@ class VWPass(TextPass):
     """One pass over VW text."""
 
     def __init__(self, format: VWText) -> None:
-        super().__init__()
         self.format = format
 
     def parse(self, block: Block) -> Parsed:
-        room, wanted = self.room, self.format
-        room.hold(block.size, entry=2, hashed=True)
-
-        def kernel(address: int, count: object) -> None:
-            parsers.vw(
-                address,
-                block.size,
-                wanted.bits,
-                wanted.hash == "all",
-                wanted.constant,
-                room.rows,
-                room.keys,
-                room.spare,
-                room.unsure,
-                room.bad,
-                count,
-            )
-
-        return parsed(block, room, kernel)
+        bits, hash, constant = self.format.bits, self.format.hash, self.format.constant
+        return parsed(block, _core.parse_vw(lines_of(block), bits, hash == "all", constant))
 
     def chunk(self, found: Parsed) -> Chunk:
-        lines: Lines = found.content
+        rows: _core.ParsedRows = found.content
         shape = (found.rows, 1 << self.format.bits)
-        X = Csr(lines.values, lines.indices, lines.indptr, shape)
-        return Chunk(X, lines.y, lines.sample_weight)
+        return Chunk(Csr(rows.values, rows.indices, rows.indptr, shape), rows.labels, rows.weights)

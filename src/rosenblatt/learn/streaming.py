@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
@@ -151,13 +150,11 @@ def train_file(
     text), the file is read again from the start, with what is known then.
     """
     watcher = settings.get("watcher") or Nobody()
-    compiling = source.compile()
     if keeper is not None:
         source = keeper.opened(source)
     while True:
         try:
-            done = train_stream(source.plain, keeper=keeper, **settings)
-            return replace(done, compile_seconds=done.compile_seconds + compiling), source
+            return train_stream(source.plain, keeper=keeper, **settings), source
         except ReadAgain as e:
             watcher.say(f"{e} Starting again with it")
             source = keeper.begin_again(e.settings) if keeper else source._again(e)

@@ -1,0 +1,34 @@
+// Random VW text. Run: fuzz_vw [INPUTS] [SEED]
+#include <algorithm>
+
+#include "fuzz.hpp"
+#include "parse_vw.hpp"
+
+using namespace rosenblatt;
+using namespace rosenblatt::fuzz;
+
+static const Seeds seeds = {
+    "1 |f a b:2 c:abc 12 :0.5 |g:2 a:3 7\n-1 0.5 tag| 1:2 3:4\n",
+    "1 2 0.5 'tag|x_1 a:1e-2 a\r\n\n| a:0 b:-0.0 z\n",
+    "'tag |12 5 a |99999999999 5\n1|f a\n+1 |f:0.5 x:red y:e5 z:nan\n",
+    "-1 'x |a b |a c |a:2 b:1e400\n1 1 |f :1 :2 :abc\n",
+    "|f 1e:2 \x01"
+    "a\x02 \xc3\xa9:2e2 b:4.9e-324\n2 3 |:2 a\n",
+    "1 |a b:1e308 b:1e308 c:-1e308\n0 3|a:1e200 b:1e200\n| a b c d e f g h i j k l m n o p q r s\n",
+    "|\n|\n|a a a\n| |b |c",
+};
+
+int main(int argc, char** argv) {
+    return run(argc, argv, [](Random& random) {
+        const std::string text = mutate(random, seeds);
+        current_input = text;
+        constexpr int bits[] = {1, 4, 18, 30};
+        const VwOptions options{random.choose(bits), random.one_in(2), random.one_in(3)};
+        const auto parse = [&](const char* data, size_t size, ParsedRows& rows) {
+            return parse_vw(data, size, options, rows);
+        };
+        const auto rows = parse_copy(text, parse);
+        check_rows(text, *rows, 0, (int64_t{1} << options.bits) - 1);
+        check_cut(random, text, *rows, parse);
+    });
+}

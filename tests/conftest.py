@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,28 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C and SIGTERM do what they do in a terminal, here and in programs started meanwhile.
+
+    Whoever starts the tests may ignore SIGINT: `nohup`, a background job of a script. Programs
+    inherit that. A handler they do not inherit: where one is set, they begin with the default.
+    """
+    wanted = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def handlers_are_given_back():
+    """A test leaves the handlers of signals as they were."""
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    yield
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 @pytest.fixture(scope="session")

@@ -363,6 +363,20 @@ BYTES = (
 )
 
 
+@pytest.mark.parametrize("chunk_bytes", [8, 30, 99])
+def test_a_line_that_is_skipped_at_first_may_change_the_kind_of_a_column(tmp_path, chunk_bytes):
+    """Column n is a number but for a line that is malformed in another column."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(
+        b'n,s,d,y\na,2024-01-01,no\n2.5,"b,\nc",,yes\nA,?,\xff2024-02-01 10:00,no\n-3e5,e,NA,yes\n'
+    )
+    reading = {"target": "y", "on_error": "skip", "chunk_bytes": chunk_bytes}
+    columns = columns_of_file(path, **reading)
+    assert [e.name for e in columns.entries] == ["n", "s", "d"]
+    table = read(path, columns=columns, **reading)
+    assert len(table.y) >= columns.rows == 2
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_bytes_do_worse_than_an_error(tmp_path, data):

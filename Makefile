@@ -51,14 +51,17 @@ lab: $(VENV)/.lab
 
 test: $(VENV)/.test
 	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long'
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long and not threads'
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long and threads'
 
 long: $(VENV)/.test
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m long tests
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'long and not threads' tests
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'long and threads' tests
 
 soak: $(VENV)/.test
 	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) tests
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not threads' tests
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m threads tests
 
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
@@ -68,7 +71,9 @@ wheel: $(VENV)/.dev
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
 	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
-		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. $(PACKED)
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m 'not threads' $(PACKED)
+	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m threads $(PACKED)
 	build/wheel/bin/rosenblatt --version
 
 lint: $(VENV)/.dev

@@ -3,10 +3,11 @@
 import gc
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # the compiler makes many objects and few cycles: a tenth of its time went into looking for them
 gc.set_threshold(50_000, 20, 20)
@@ -46,12 +47,36 @@ LONG = (
 )
 
 
+# fixtures that start a cluster, a server or a browser, and documentation that starts a cluster:
+# tests with these are marked `threads`, as are others with `pytest.mark.threads`
+THREADED_FIXTURES = {"client", "browser"}
+THREADED_DOCTESTS = ("docs/cluster.md", "src/rosenblatt/scale/")
+
+
 def pytest_collection_modifyitems(items):
-    """First a file that trains nothing: two processes would begin by compiling the same rule."""
-    items.sort(key=lambda item: item.path.name != "test_readers.py")
+    """First a file that trains nothing: two processes would begin by compiling the same rule.
+
+    Last what starts threads: `make test` runs it in processes of its own, and where one process
+    runs all, no property test comes after it.
+    """
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
             item.add_marker(pytest.mark.long)
+        if THREADED_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.threads)
+        if item.nodeid.startswith(THREADED_DOCTESTS):
+            item.add_marker(pytest.mark.threads)
+        if item.get_closest_marker("threads") and is_hypothesis_test(getattr(item, "obj", None)):
+            raise pytest.UsageError(
+                f"{item.nodeid} is a property test and starts threads. Hypothesis seeds the random "
+                "numbers of the whole process, which threads disturb: take the threads out of it."
+            )
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("threads") is not None,
+            item.path.name != "test_readers.py",
+        )
+    )
 
 
 @pytest.fixture
@@ -69,11 +94,19 @@ def interruptible():
 
 
 @pytest.fixture(autouse=True)
-def handlers_are_given_back():
-    """A test leaves the handlers of signals as they were."""
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+def nothing_is_left_behind(request):
+    """A test leaves the handlers of signals as they were, and no thread if it is not marked so."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers, threads = [signal.getsignal(n) for n in numbers], set(threading.enumerate())
     yield
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(n) for n in numbers] == handlers
+    if request.node.get_closest_marker("threads") is None:
+        ended = [t for t in threading.enumerate() if t not in threads]
+        if ended:
+            gc.collect()  # what an exception holds, a reader say, may hold a thread
+        for thread in ended:
+            thread.join(60)
+            assert not thread.is_alive(), f"{thread.name} goes on: end it, or mark the test threads"
 
 
 @pytest.fixture(scope="session")

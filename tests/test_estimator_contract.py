@@ -491,6 +491,7 @@ def test_the_model_of_a_pass_is_not_the_one_before():
 
 @pytest.mark.parametrize("y", [VIRGINICA, SPECIES], ids=["two", "three"])
 @each_variant
+@pytest.mark.threads  # scikit-learn's bar has some, and a process
 def test_progress_bar(clf, y, capsys):
     clone(clf).set_callbacks(ProgressBar()).fit(IRIS, y)
     shown = capsys.readouterr().out
@@ -499,12 +500,14 @@ def test_progress_bar(clf, y, capsys):
         assert "Perceptron - class 2" in shown
 
 
+@pytest.mark.threads
 def test_progress_bar_of_a_search_shows_our_fits(capsys):
     search = GridSearchCV(Perceptron(), {"eta0": [1.0, 0.5]}, cv=2)
     search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(IRIS, SPECIES)
     assert "Perceptron - fit" in capsys.readouterr().out
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_scoring_monitor_scores_every_pass(as_frame):
     monitor = ScoringMonitor(scoring="accuracy")

@@ -33,7 +33,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_weights(tmp_path):
 
 
 def told_to_end(number, command, saved):
-    """(exit code, output, errors) of a command that gets a signal once it has saved a checkpoint."""
+    """(exit code, output, errors) of a command that gets a signal after a checkpoint."""
     before = set(os.listdir(saved)) if saved.exists() else {"lock"}
     process = subprocess.Popen(
         [sys.executable, "-m", "rosenblatt", *command],

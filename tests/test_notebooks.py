@@ -24,7 +24,8 @@ def kernel():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-# the notebook client's own sockets and event loops
+# the notebook client's own sockets, threads and event loops
+@pytest.mark.threads
 @pytest.mark.filterwarnings("ignore")
 def test_a_notebook_runs(path, kernel):
     nbformat = pytest.importorskip("nbformat")
@@ -33,6 +34,6 @@ def test_a_notebook_runs(path, kernel):
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells)  # small files, clean diffs
     notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
-    run = client(notebook, timeout=120, km=kernel)
+    run = client(notebook, timeout=600, km=kernel)
     run.execute()
     run.kc.stop_channels()

@@ -152,6 +152,7 @@ def test_on_when_it_pays_and_off_when_not():
     assert on.after(few).scale.size == 0
 
 
+@pytest.mark.threads
 def test_other_threads_go_on_during_a_fit():
     """The compiled loop does not hold the interpreter."""
     rng = np.random.default_rng(0)

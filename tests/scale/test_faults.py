@@ -22,6 +22,8 @@ from rosenblatt.errors import ClusterError
 from rosenblatt.scale.dask import DaskPerceptron, Shards
 from tests.strategies import SOAKED
 
+pytestmark = pytest.mark.threads
+
 FITS = 20 if SOAKED else 2
 ASKED: dict[str, Any] = {"tol": None, "max_iter": 25, "keep": "average"}
 

@@ -165,6 +165,7 @@ def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path
         assert "scheduler" not in done.stderr
 
 
+@pytest.mark.threads
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="threads block no signals here")
 def test_what_workers_are_started_by_does_not_hear_ctrl_c() -> None:
     """Else each of them would end by itself when it is typed, with a traceback."""

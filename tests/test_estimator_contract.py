@@ -296,11 +296,16 @@ def test_pickle_joblib_and_copies_predict_alike_and_go_on_alike(clf, y, tmp_path
     for other in copies:
         np.testing.assert_array_equal(other.decision_function(IRIS), scores)
         assert str(other.trace_) == str(clf.trace_)
-    if clf.keep == "pocket":
-        return
-    clf.partial_fit(IRIS[::2], y[::2])
+
+    def go_on(one):
+        if one.keep == "pocket":  # which has no partial_fit
+            one.set_params(warm_start=True).fit(IRIS[::2], y[::2])
+        else:
+            one.partial_fit(IRIS[::2], y[::2])
+
+    go_on(clf)
     for other in copies:  # each goes on by itself
-        other.partial_fit(IRIS[::2], y[::2])
+        go_on(other)
         np.testing.assert_array_equal(other.decision_function(IRIS), clf.decision_function(IRIS))
 
 

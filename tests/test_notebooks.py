@@ -27,7 +27,7 @@ def kernel():
 # the notebook client's own sockets, threads and event loops
 @pytest.mark.threads
 @pytest.mark.filterwarnings("ignore")
-def test_a_notebook_runs(path, kernel):
+def test_a_notebook_runs(path, kernel, interruptible):
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbclient").NotebookClient
     notebook = nbformat.read(path, as_version=4)

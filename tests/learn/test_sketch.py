@@ -171,10 +171,13 @@ def test_other_threads_go_on_during_a_fit():
     other = threading.Thread(target=count)
     other.start()
     try:
-        before = counted[0]
-        while run.seconds < 0.05:
-            run.advance(200)  # one call into the compiled loop, of tens of milliseconds
-        assert counted[0] - before >= 3
+        # one call into the compiled loop, of milliseconds, then of twice as many, ...: however
+        # long, a loop that holds the interpreter lets the other count once or twice
+        passes, before = 100, counted[0]
+        while counted[0] - before < 10 and passes < 100_000:
+            passes, before = 2 * passes, counted[0]
+            run.advance(passes)
+        assert counted[0] - before >= 10
     finally:
         stop.set()
         other.join()

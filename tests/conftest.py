@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -111,9 +110,7 @@ def nothing_is_left_behind(request):
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """The folder of real data sets, found beside the project; tests skip where it is absent."""
-    for parent in Path(__file__).resolve().parents:
-        folder = parent / "shared" / "data"
-        if folder.is_dir():
-            return folder
-    pytest.skip("the folder shared/data with real data sets is not beside the project")
+    """The folder of real data sets, for what only one of them shows; see tests/real_data.py."""
+    from tests.real_data import data_folder
+
+    return data_folder()

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from rosenblatt import Margin, Perceptron
 from rosenblatt.learn import reference
+from tests.real_data import rows_of
 from tests.strategies import TIES, integer_rows
 
 IN_ORDER = {"shuffle": False, "tol": None}
@@ -287,12 +288,10 @@ def test_the_trace_tells_what_happened():
         trace.seconds = 0
 
 
-def test_sonar_says_that_it_fell_short(shared_data):
+@pytest.mark.parametrize("name", ["sonar", "wine 1 2"])
+def test_a_fit_says_that_it_fell_short(name):
     """A hyperplane separates it; tol stops long before one is found, and says so."""
-    rows = [
-        line.split(",") for line in (shared_data / "sonar").glob("*").__next__().read_text().split()
-    ]
-    X, y = np.array([r[:-1] for r in rows], dtype=float), [r[-1] for r in rows]
+    X, y = rows_of(name)
     clf = Perceptron().fit(X, y)
     assert clf.score(X, y) < 0.9
     assert clf.stop_reason_ == "no_improvement"

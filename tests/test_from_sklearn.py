@@ -15,6 +15,7 @@ from sklearn.linear_model import Perceptron as Theirs
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from rosenblatt import Perceptron
+from tests.real_data import rows_of
 from tests.strategies import SOAKED
 
 SPARSE = [(np.float64, np.int32), (np.float32, np.int64)]
@@ -420,13 +421,10 @@ def test_negative_weights_are_refused():
         Perceptron().fit(X, y, sample_weight=weight)
 
 
-def test_sonar_is_left_unseparated_and_says_so(shared_data):
+@pytest.mark.parametrize("name", ["sonar", "wine 1 2"])
+def test_a_set_is_left_unseparated_and_says_so(name):
     """A hyperplane separates it; scikit-learn stops far from one without a word."""
-    path = shared_data / "sonar" / "sonar.all-data"
-    if not path.exists():
-        pytest.skip("the sonar data set is not there")
-    table = np.genfromtxt(path, delimiter=",", dtype=str)
-    X, y = table[:, :-1].astype(float), table[:, -1]
+    X, y = rows_of(name)
     ours, theirs = both(X, y)
     assert_same_model(ours, theirs)
     assert ours.score(X, y) == theirs.score(X, y) < 0.8

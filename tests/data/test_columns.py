@@ -31,6 +31,7 @@ from rosenblatt.data.columns.entries import (
 from rosenblatt.data.columns.learning import Wishes
 from rosenblatt.data.columns.streams import RawStream
 from rosenblatt.errors import DataError, DataTypeError, ParameterError
+from tests.real_data import click_log
 
 
 def dense(X):
@@ -86,8 +87,9 @@ def test_features_are_those_of_scikit_learn(table):
         np.testing.assert_allclose(found, want[name], rtol=1e-9, atol=1e-9)
 
 
-def test_a_real_click_log_against_a_column_transformer(shared_data):
-    frame = pd.read_csv(shared_data / "criteo" / "train.tiny.csv").drop(columns=["Id", "Label"])
+@pytest.mark.parametrize("name", ["criteo", "digits"])
+def test_a_real_click_log_against_a_column_transformer(name, tmp_path):
+    frame = click_log(name, tmp_path)[1].drop(columns=["Id", "Label"])
     counts = [c for c in frame if c.startswith("I")]
     others = [c for c in frame if c.startswith("C")]
     texts = frame[others].astype(object)

@@ -19,6 +19,7 @@ from rosenblatt.learn.update import Update
 from tests.learn.any_run import ANY_RUN, assert_as_the_reference
 from tests.learn.test_against_reference import KINDS as ALL_KINDS
 from tests.learn.test_against_reference import PASSES
+from tests.real_data import rows_of
 from tests.strategies import SOAKED, problem
 
 ALWAYS = {"UPDATES_PER_ENTRY": np.inf, "ALARMS_PER_VISIT": np.inf, "BLAS": np.inf, "MEMORY": 0}
@@ -192,11 +193,10 @@ def test_numbers_too_large_to_bound_are_left_to_the_plain_loop():
     assert shortcuts.gram(np.array([[1e31], [1.0]]), np.array([1, -1]), True) is None
 
 
-def test_sonar(shared_data):
+@pytest.mark.parametrize("name", ["sonar", "breast cancer"])
+def test_real_sets(name):
     """A thin margin, thousands of passes: the shortcut is taken, and changes nothing."""
-    lines = (shared_data / "sonar" / "sonar.all-data").read_text().split()
-    X = np.array([line.split(",")[:-1] for line in lines], dtype=float)
-    y = np.array([line[-1] for line in lines])
+    X, y = rows_of(name)
     runs = []
     for constants in ({"WORTH_COMPILING": 0.0}, NEVER):
         with using(**constants):

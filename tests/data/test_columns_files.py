@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -121,11 +121,12 @@ def csv_tables(draw):
     return columns, labels
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(csv_tables(), st.integers(1, 200))
-def test_kinds_and_features_do_not_depend_on_the_cut_of_the_file(tmp_path, table, chunk_bytes):
+def test_kinds_and_features_do_not_depend_on_the_cut_of_the_file(
+    tmp_path_factory, table, chunk_bytes
+):
     columns, labels = table
-    path = tmp_path / "t.csv"
+    path = tmp_path_factory.getbasetemp() / "cut.csv"
     raw = {f"c{k}": c for k, c in enumerate(columns)}
     write_csv(path, raw | {"n": list(range(len(labels))), "y": labels})
     want = columns_of_file(path, target="y")
@@ -405,9 +406,8 @@ def test_a_line_that_is_skipped_at_first_may_change_the_kind_of_a_column(tmp_pat
     assert len(table.y) >= columns.rows == 2
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_no_bytes_do_worse_than_an_error(tmp_path, data):
+def test_no_bytes_do_worse_than_an_error(tmp_path_factory, data):
     content = bytearray(BYTES)
     for _ in range(data.draw(st.integers(1, 6))):
         at = data.draw(st.integers(0, len(content)))
@@ -417,7 +417,7 @@ def test_no_bytes_do_worse_than_an_error(tmp_path, data):
             )
         )
         content[at : at + data.draw(st.integers(0, 3))] = piece
-    path = tmp_path / "fuzzed.csv"
+    path = tmp_path_factory.getbasetemp() / "fuzzed.csv"
     path.write_bytes(content)
     for on_error in ("raise", "skip"):
         reading = {

@@ -16,13 +16,18 @@ from rosenblatt.show.lab.warming import Warming
 from tests.waiting import PATIENCE
 
 
-def test_the_next_port_if_one_is_taken():
-    with serving.free_socket(None) as one, serving.free_socket(None) as two:
+def test_the_next_port_if_one_is_taken(monkeypatch):
+    with serving.free_socket(0) as one:
         one.listen()
-        hosts = {s.getsockname()[0] for s in (one, two)}
-        assert hosts == {"127.0.0.1"}
+        host, taken = one.getsockname()
+        assert host == "127.0.0.1"
         with pytest.raises(ParameterError, match="taken"):
-            serving.free_socket(one.getsockname()[1])
+            serving.free_socket(taken)
+        monkeypatch.setattr(serving, "PORT", taken)
+        with serving.free_socket(None) as two:
+            host, port = two.getsockname()
+            assert host == "127.0.0.1"
+            assert taken < port < taken + serving.TRIED
     with pytest.raises(ParameterError, match="from 0 to 65535"):
         serving.free_socket(70_000)
 

@@ -8,7 +8,6 @@ PIP := $(BIN)/python $(INSTALL)
 # `make` compiles the core itself, so pip only links src
 EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
 CORE := build/core
-CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process; in the order of the folders
 # after the first, see tests/conftest.py; doctests, which are short, come last
@@ -68,15 +67,16 @@ lab: $(VENV)/.lab $(VENV)/.core
 	@$(BIN)/rosenblatt lab
 
 test: $(VENV)/.test $(VENV)/.core
-	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long'
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long and not threads'
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not long and threads'
 
 long: $(VENV)/.test $(VENV)/.core
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m long tests
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'long and not threads' tests
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'long and threads' tests
 
 soak: $(VENV)/.test $(VENV)/.core
-	rm -rf $(CACHE)
-	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CACHE) HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) tests
+	SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not threads' tests
+	SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m threads tests
 
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
@@ -85,8 +85,10 @@ wheel: $(VENV)/.dev
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
-	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick NUMBA_CACHE_DIR=$(CURDIR)/build/wheel/cache \
-		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. $(PACKED)
+	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick \
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m 'not threads' $(PACKED)
+	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick \
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m threads $(PACKED)
 	build/wheel/bin/rosenblatt --version
 
 lint: $(VENV)/.dev $(VENV)/.core

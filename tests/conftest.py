@@ -2,10 +2,11 @@
 
 import gc
 import os
-from pathlib import Path
+import signal
+import threading
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 # the compiler makes many objects and few cycles: a tenth of its time went into looking for them
 gc.set_threshold(50_000, 20, 20)
@@ -45,19 +46,71 @@ LONG = (
 )
 
 
+# fixtures that start a cluster, a server or a browser, and documentation that starts a cluster:
+# tests with these are marked `threads`, as are others with `pytest.mark.threads`
+THREADED_FIXTURES = {"client", "browser"}
+THREADED_DOCTESTS = ("docs/cluster.md", "src/rosenblatt/scale/")
+
+
 def pytest_collection_modifyitems(items):
-    """First a file that trains nothing: two processes would begin by compiling the same rule."""
-    items.sort(key=lambda item: item.path.name != "test_readers.py")
+    """First a file that trains nothing: two processes would begin by compiling the same rule.
+
+    Last what starts threads: `make test` runs it in processes of its own, and where one process
+    runs all, no property test comes after it.
+    """
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
             item.add_marker(pytest.mark.long)
+        if THREADED_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.threads)
+        if item.nodeid.startswith(THREADED_DOCTESTS):
+            item.add_marker(pytest.mark.threads)
+        if item.get_closest_marker("threads") and is_hypothesis_test(getattr(item, "obj", None)):
+            raise pytest.UsageError(
+                f"{item.nodeid} is a property test and starts threads. Hypothesis seeds the random "
+                "numbers of the whole process, which threads disturb: take the threads out of it."
+            )
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("threads") is not None,
+            item.path.name != "test_readers.py",
+        )
+    )
+
+
+@pytest.fixture
+def interruptible():
+    """Ctrl-C and SIGTERM do what they do in a terminal, here and in programs started meanwhile.
+
+    Whoever starts the tests may ignore SIGINT: `nohup`, a background job of a script. Programs
+    inherit that. A handler they do not inherit: where one is set, they begin with the default.
+    """
+    wanted = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(request):
+    """A test leaves the handlers of signals as they were, and no thread if it is not marked so."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers, threads = [signal.getsignal(n) for n in numbers], set(threading.enumerate())
+    yield
+    assert [signal.getsignal(n) for n in numbers] == handlers
+    if request.node.get_closest_marker("threads") is None:
+        ended = [t for t in threading.enumerate() if t not in threads]
+        if ended:
+            gc.collect()  # what an exception holds, a reader say, may hold a thread
+        for thread in ended:
+            thread.join(60)
+            assert not thread.is_alive(), f"{thread.name} goes on: end it, or mark the test threads"
 
 
 @pytest.fixture(scope="session")
 def shared_data():
-    """The folder of real data sets, found beside the project; tests skip where it is absent."""
-    for parent in Path(__file__).resolve().parents:
-        folder = parent / "shared" / "data"
-        if folder.is_dir():
-            return folder
-    pytest.skip("the folder shared/data with real data sets is not beside the project")
+    """The folder of real data sets, for what only one of them shows; see tests/real_data.py."""
+    from tests.real_data import data_folder
+
+    return data_folder()

@@ -20,6 +20,7 @@ from rosenblatt.data.reading import Progress
 from rosenblatt.model_file import load_model
 from rosenblatt.show.files import Bar
 from rosenblatt.warmup import FILES
+from tests.waiting import wait_until
 
 
 def run(*args):
@@ -290,18 +291,22 @@ def test_hashed_features_are_not_plain_ones(setosa, tmp_path):
     assert "trained on libsvm" in said.stderr
 
 
-def test_told_to_end_it_clears_away_what_it_began(setosa, tmp_path):
+def test_told_to_end_it_clears_away_what_it_began(setosa, tmp_path, interruptible):
     model, folder = tmp_path / "m", tmp_path / "out"
     run("fit", setosa, "--out", model)
     folder.mkdir()
-    large = tmp_path / "large.svm"
-    large.write_text(setosa.read_text() * 20_000)
-    command = [sys.executable, "-m", "rosenblatt.cli", "predict", str(model), str(large)]
-    process = subprocess.Popen([*command, "--out", str(folder / "labels.txt")])
-    while not list(folder.iterdir()) and process.poll() is None:
-        pass
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rosenblatt.cli", "predict", str(model), "-", "--format", "libsvm",
+         "--out", str(folder / "labels.txt")],
+        stdin=subprocess.PIPE,
+    )  # fmt: skip
+    # the pipe stays open, so the command cannot come to its end by itself
+    process.stdin.write(setosa.read_bytes() * 2000)
+    process.stdin.flush()
+    wait_until(lambda: list(folder.iterdir()) or process.poll() is not None)
     process.terminate()
-    assert process.wait() == 143
+    assert process.wait(timeout=600) == 143
+    process.stdin.close()
     assert list(folder.iterdir()) == []
 
 

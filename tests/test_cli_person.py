@@ -1,5 +1,6 @@
 """The command line as a person drives it: at a terminal, in pipes, with Ctrl-C."""
 
+import codecs
 import json
 import os
 import re
@@ -56,9 +57,10 @@ class Terminal:
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
         )  # fmt: skip
         os.close(slave)
-        self.seen = ""
+        # a read may end within a character
+        self.seen, self.decoder = "", codecs.getincrementaldecoder("utf-8")()
 
-    def until(self, pattern, seconds=120):
+    def until(self, pattern, seconds=600):
         """Read until this is seen; None: until the end."""
         end = time.monotonic() + seconds
         while pattern is None or not re.search(pattern, self.seen):
@@ -72,7 +74,7 @@ class Terminal:
             if not more:
                 assert pattern is None, self.seen[-2000:]
                 break
-            self.seen += more.decode()
+            self.seen += self.decoder.decode(more)
         return self.seen
 
     def type(self, keys):
@@ -87,7 +89,7 @@ class Terminal:
         os.close(self.master)
 
 
-def test_a_bar_on_a_terminal_and_ctrl_c_ends_it(rows, tmp_path):
+def test_a_bar_on_a_terminal_and_ctrl_c_ends_it(rows, tmp_path, interruptible):
     with Terminal("fit", rows, "--out", tmp_path / "m", "--passes", 10**8) as terminal:
         terminal.until(r"pass [1-9]\d*.*rows/s")
         terminal.type(b"\x03")
@@ -131,7 +133,7 @@ def test_a_model_goes_through_a_pipe_and_labels_come_out(rows, tmp_path):
     assert b"of 20,000 labelled rows" in second.stderr
 
 
-def test_ctrl_c_while_rows_are_awaited_that_do_not_come(rows, tmp_path):
+def test_ctrl_c_while_rows_are_awaited_that_do_not_come(rows, tmp_path, interruptible):
     """The other end of the pipe is open and silent: nobody waits for it."""
     process = subprocess.Popen(
         [*COMMAND, "fit", "-", "--out", tmp_path / "m", "--passes", "3"],
@@ -142,7 +144,7 @@ def test_ctrl_c_while_rows_are_awaited_that_do_not_come(rows, tmp_path):
         process.stdin.write(text)
     process.stdin.flush()
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=600) == 130
     assert process.stderr.read() == "rosenblatt: interrupted\n"
     process.stdin.close()
     process.stderr.close()

@@ -25,6 +25,7 @@ from rosenblatt.data.samples import cultivar, setosa, versicolor
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.learn.rules import RULES, Rosenblatt
 from rosenblatt.show.trials import TrialsBar
+from tests.real_data import libsvm_file
 
 PLAIN = ["perceptron"]
 
@@ -370,10 +371,10 @@ def test_a_sorted_file_is_cut_before_the_second_class(tmp_path):
     assert "Take more rows, or mix the file" in done.stderr
 
 
-def test_real_data(shared_data):
-    found = compare_file(
-        shared_data / "a9a" / "a9a.svm.gz", rows=4000, rules=["perceptron", "margin"], cv=3
-    )
+@pytest.mark.parametrize("name", ["a9a/a9a.svm.gz", "digits parity.svm"])
+def test_real_data(name, tmp_path):
+    file = libsvm_file(name, tmp_path)
+    found = compare_file(file, rows=4000, rules=["perceptron", "margin"], cv=3)
     assert found.recommended.keep == "average"
     assert found.recommended.accuracy > found.floor.accuracy + 0.05
     last = next(t for t in found.rows if t.keep == "last")

@@ -20,13 +20,10 @@ from sklearn.linear_model import Perceptron as Theirs
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Margin, Perceptron, RosenblattError
-from tests.strategies import SOAKED
 
-GENERATE = estimator_checks._generate_sparse_data
 IRIS, SPECIES = load_iris(return_X_y=True)
 SETOSA, VIRGINICA = SPECIES == 0, SPECIES == 2
 
@@ -82,23 +79,8 @@ def expected_failures(clf):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:keep='vote' stopped at the most hyperplanes")
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix:UserWarning")
-def test_scikit_learn_checks(estimator, check, monkeypatch):
-    if not SOAKED:
-        # what is compiled for these checks alone: indices of 64 bits for each rule, and rows of
-        # float32 for the rules that have no other test of them
-        monkeypatch.setattr(estimator_checks, "_generate_sparse_data", without_wide_indices)
-        if (estimator.multiclass, estimator.mode) != ("ovr", "online") and of_float32(check):
-            pytest.skip("float32 for this rule is tried by `make soak`")
+def test_scikit_learn_checks(estimator, check):
     check(estimator)
-
-
-def without_wide_indices(X):
-    return (pair for pair in GENERATE(X) if not pair[0].endswith("_64"))
-
-
-def of_float32(check):
-    name = getattr(check, "func", check).__name__
-    return name == "check_estimators_dtypes" or "float32" in str(getattr(check, "keywords", ""))
 
 
 def test_averaging_meets_the_class_weight_check_when_tol_does_not_end_the_run():
@@ -296,11 +278,16 @@ def test_pickle_joblib_and_copies_predict_alike_and_go_on_alike(clf, y, tmp_path
     for other in copies:
         np.testing.assert_array_equal(other.decision_function(IRIS), scores)
         assert str(other.trace_) == str(clf.trace_)
-    if clf.keep == "pocket":
-        return
-    clf.partial_fit(IRIS[::2], y[::2])
+
+    def go_on(one):
+        if one.keep == "pocket":  # which has no partial_fit
+            one.set_params(warm_start=True).fit(IRIS[::2], y[::2])
+        else:
+            one.partial_fit(IRIS[::2], y[::2])
+
+    go_on(clf)
     for other in copies:  # each goes on by itself
-        other.partial_fit(IRIS[::2], y[::2])
+        go_on(other)
         np.testing.assert_array_equal(other.decision_function(IRIS), clf.decision_function(IRIS))
 
 
@@ -491,6 +478,7 @@ def test_the_model_of_a_pass_is_not_the_one_before():
 
 @pytest.mark.parametrize("y", [VIRGINICA, SPECIES], ids=["two", "three"])
 @each_variant
+@pytest.mark.threads  # scikit-learn's bar has some, and a process
 def test_progress_bar(clf, y, capsys):
     clone(clf).set_callbacks(ProgressBar()).fit(IRIS, y)
     shown = capsys.readouterr().out
@@ -499,12 +487,14 @@ def test_progress_bar(clf, y, capsys):
         assert "Perceptron - class 2" in shown
 
 
+@pytest.mark.threads
 def test_progress_bar_of_a_search_shows_our_fits(capsys):
     search = GridSearchCV(Perceptron(), {"eta0": [1.0, 0.5]}, cv=2)
     search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(IRIS, SPECIES)
     assert "Perceptron - fit" in capsys.readouterr().out
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_scoring_monitor_scores_every_pass(as_frame):
     monitor = ScoringMonitor(scoring="accuracy")

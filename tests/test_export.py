@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from rosenblatt import LinearModel, Perceptron, export_onnx, load_model, read, save_model
 from rosenblatt.errors import NotSupportedError
+from tests.real_data import libsvm_file
 
 ROWS = 100_000
 CLASSES = {
@@ -135,8 +136,9 @@ def test_what_cannot_leave_says_why(tmp_path):
     assert encoded.to_sklearn(encoded=True).predict([[1.0]]) == [1]
 
 
-def test_real_rows_get_the_same_labels_from_every_copy(shared_data, tmp_path):
-    table = read(shared_data / "a9a" / "a9a.svm.gz", n_features=123)
+@pytest.mark.parametrize("name", ["a9a/a9a.svm.gz", "digits.svm"])
+def test_real_rows_get_the_same_labels_from_every_copy(name, tmp_path):
+    table = read(libsvm_file(name, tmp_path))
     clf = Perceptron(max_iter=2, tol=None, keep="average").fit(table.X, table.y)
     labels = clf.predict(table.X)
     save_model(clf, tmp_path / "m")

@@ -15,11 +15,9 @@ from sklearn.linear_model import Perceptron as Theirs
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from rosenblatt import Perceptron
-from tests.strategies import SOAKED
+from tests.real_data import rows_of
 
-SPARSE = [(np.float64, np.int32), (np.float32, np.int64)]
-if SOAKED:
-    SPARSE += [(np.float64, np.int64), (np.float32, np.int32)]
+SPARSE = [(f, i) for f in (np.float64, np.float32) for i in (np.int32, np.int64)]
 RTOL = {np.float64: 1e-12, np.float32: 1e-4}
 
 
@@ -419,13 +417,10 @@ def test_negative_weights_are_refused():
         Perceptron().fit(X, y, sample_weight=weight)
 
 
-def test_sonar_is_left_unseparated_and_says_so(shared_data):
+@pytest.mark.parametrize("name", ["sonar", "wine 1 2"])
+def test_a_set_is_left_unseparated_and_says_so(name):
     """A hyperplane separates it; scikit-learn stops far from one without a word."""
-    path = shared_data / "sonar" / "sonar.all-data"
-    if not path.exists():
-        pytest.skip("the sonar data set is not there")
-    table = np.genfromtxt(path, delimiter=",", dtype=str)
-    X, y = table[:, :-1].astype(float), table[:, -1]
+    X, y = rows_of(name)
     ours, theirs = both(X, y)
     assert_same_model(ours, theirs)
     assert ours.score(X, y) == theirs.score(X, y) < 0.8

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import KernelPerceptron, Perceptron, Projectron, RandomBudget, RosenblattError
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
+from tests.real_data import rows_of
 from tests.strategies import integer_rows, separable_rows
 from tests.test_estimator_contract import REPEATED
 
@@ -250,21 +251,13 @@ def test_why_it_stopped_and_what_it_says(capsys):
     )
 
 
-def test_digits_by_vote_and_average_beat_the_last(shared_data):
+@pytest.mark.parametrize(("name", "rows"), [("mnist", 2000), ("digits", 1000)])
+def test_digits_by_vote_and_average_beat_the_last(name, rows):
     """Freund and Schapire's experiment on the first rows; benchmarks/ has all of it."""
-    import gzip
-
-    folder = shared_data / "mnist"
-
-    def part(name, skip, n):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read(skip + n)[skip:], np.uint8)
-
-    X = part("train-images-idx3-ubyte.gz", 16, 784 * 3000).reshape(-1, 784)
-    y = part("train-labels-idx1-ubyte.gz", 8, 3000)
-    X = X.astype(np.float32) / np.float32(255)
+    X, y = rows_of(name)
+    X = X[:3000].astype(np.float32) / np.float32(X.max())
     wrong = {}
     for keep in ("last", "average", "vote"):
         clf = KernelPerceptron(**SQUARE, keep=keep, shuffle=False, max_iter=1, tol=None)
-        wrong[keep] = 1 - clf.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
+        wrong[keep] = 1 - clf.fit(X[:rows], y[:rows]).score(X[rows:3000], y[rows:3000])
     assert max(wrong["average"], wrong["vote"]) < wrong["last"] < 0.2

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import Hashing, Perceptron, load_model, save_model
 from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupportedError
+from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
 IN_ORDER = {"shuffle": False, "max_iter": 1, "tol": None}
@@ -352,10 +353,10 @@ def test_hashed_rows_stay_within_their_columns():
             Hashing(bits=bits)
 
 
-def test_real_rows_by_name(shared_data):
-    path = shared_data / "spambase" / "spambase.csv.gz"
-    data = np.loadtxt(path, delimiter=",", skiprows=1)[::7]
-    X, y = data[:, :-1], data[:, -1].astype(int)
+@pytest.mark.parametrize("name", ["spambase", "breast cancer"])
+def test_real_rows_by_name(name):
+    X, y = rows_of(name)
+    X, y = X[::7], y[::7].astype(int)
     names = [f"c{k}" for k in range(X.shape[1])]
     rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
     for rule in ("perceptron", "arow"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from rosenblatt import Perceptron
 from rosenblatt.errors import ParameterError
@@ -202,6 +202,12 @@ def test_slip_7_another_start_makes_it_matter():
         for eta in (0.125, 1.0)
     }
     assert counts[0.125] > counts[1.0]
+
+
+def test_slip_10_areas_are_those_of_discs_of_the_mean_radius():
+    """The diagnostic set has the same columns: what comes first is a radius, not a size."""
+    X, _ = load_breast_cancer(return_X_y=True)
+    assert np.median(X[:, 3] / (np.pi * X[:, 0] ** 2)) == pytest.approx(1, rel=0.02)
 
 
 def test_slip_10_tumor_size_is_the_mean_radius(shared_data):

@@ -24,15 +24,16 @@ def kernel():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-# the notebook client's own sockets and event loops
+# the notebook client's own sockets, threads and event loops
+@pytest.mark.threads
 @pytest.mark.filterwarnings("ignore")
-def test_a_notebook_runs(path, kernel):
+def test_a_notebook_runs(path, kernel, interruptible):
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbclient").NotebookClient
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells)  # small files, clean diffs
     notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
-    run = client(notebook, timeout=120, km=kernel)
+    run = client(notebook, timeout=600, km=kernel)
     run.execute()
     run.kc.stop_channels()

@@ -18,6 +18,7 @@ from rosenblatt.data.readers import FileChunks, read, read_chunks
 from rosenblatt.data.reading import Progress
 from rosenblatt.errors import DataError, ParameterError
 from tests.data import slow_readers as slow
+from tests.real_data import libsvm_file
 from tests.test_imports import loaded_by
 
 
@@ -55,15 +56,19 @@ def equal(A, B):
         "reuters/reuters.test.svm.bz2",
         "agaricus/agaricus.train.svm.gz",
         "agaricus/agaricus.test.svm.gz",
+        "digits.svm",
+        "digits.svm.gz",
+        "breast cancer.svm.bz2",
     ],
 )
-def test_real_files_are_what_scikit_learn_reads(shared_data, name):
-    X, y = load_svmlight_file(shared_data / name)
-    whole = read(shared_data / name)
+def test_real_files_are_what_scikit_learn_reads(tmp_path, name):
+    path = libsvm_file(name, tmp_path)
+    X, y = load_svmlight_file(path)
+    whole = read(path)
     assert equal(whole.X, X)
     assert (whole.y == y).all()
     assert whole.sample_weight is None
-    chunks = list(read_chunks(shared_data / name, chunk_bytes=100_000, n_features=X.shape[1]))
+    chunks = list(read_chunks(path, chunk_bytes=100_000, n_features=X.shape[1]))
     assert len(chunks) > 1
     assert equal(sp.vstack([c.X for c in chunks], format="csr"), X)
 

@@ -1,6 +1,7 @@
 """Files in: CSV and Parquet."""
 
 import csv
+import datetime as dt
 import gzip
 import io
 import random
@@ -17,6 +18,7 @@ from rosenblatt.data.blocks import Block
 from rosenblatt.data.csv_file import Csv, last_record_end
 from rosenblatt.data.readers import read, read_chunks, read_csv
 from rosenblatt.errors import DataError
+from tests.real_data import csv_file
 
 
 @pytest.fixture
@@ -36,10 +38,12 @@ def write(tmp_path):
         ("ionosphere/ionosphere.data", "-1", None),
         ("spambase/spambase.csv.gz", "class", None),
         ("svmguide3/svmguide3.csv", "label", None),
+        ("breast cancer.csv", "target", None),
+        ("digits.csv", "-1", None),
     ],
 )
-def test_real_tables_are_what_pandas_reads(shared_data, name, target, header):
-    path = shared_data / name
+def test_real_tables_are_what_pandas_reads(tmp_path, name, target, header):
+    path = csv_file(name, tmp_path, header=target == "target")
     numbered = target.lstrip("-").isdigit()
     want = pd.read_csv(path, header=None if numbered else 0)
     label = want.columns[int(target)] if numbered else target
@@ -51,6 +55,21 @@ def test_real_tables_are_what_pandas_reads(shared_data, name, target, header):
         assert (found.y == want[label].to_numpy()).all()
         if not numbered:
             assert list(found.feature_names) == [c for c in want.columns if c != label]
+
+
+def test_missing_values_of_a_shipped_table_are_found(tmp_path):
+    path = csv_file("wine.csv", tmp_path)
+    lines = path.read_text().splitlines()
+    for k in (6, 28):
+        cells = lines[k].split(",")
+        lines[k] = ",".join([*cells[:-2], "?", cells[-1]])
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match=r"wine.csv, line 7, column 13: expected a number .*'\?'"):
+        read(path, target="target")
+    table = read(path, target="target", on_error="skip")
+    assert table.X.shape == (176, 13)
+    assert [b.line for b in table.skipped.first] == [7, 29]
+    assert set(table.y) == {0, 1, 2}
 
 
 def test_missing_values_of_a_real_table_are_found(shared_data):
@@ -245,9 +264,10 @@ def test_parquet_rows_that_are_not_numbers(tmp_path, columns, message):
     assert table.skipped.count == 1
 
 
-def test_parquet_that_cannot_be_read(tmp_path, shared_data):
-    with pytest.raises(DataError, match=r"column '\w+' of .* holds .*, not numbers"):
-        read(shared_data / "flights" / "flights-3m.parquet", target="delay")
+def test_parquet_that_cannot_be_read(tmp_path):
+    dated = parquet(tmp_path / "dated.parquet", day=[dt.date(2006, 1, 1)], delay=[7])
+    with pytest.raises(DataError, match=r"column 'day' of .* holds .*, not numbers"):
+        read(dated, target="delay")
     path = parquet(tmp_path / "data.parquet", x=[1.0], y=[1])
     with pytest.raises(DataError, match="no column 'z'"):
         read(path, target="z")

@@ -467,7 +467,7 @@ class Signalled(Crashing):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_told_to_end_it_saves_and_says_where(tmp_path, number):
+def test_told_to_end_it_saves_and_says_where(tmp_path, number, interruptible):
     path, reading = written(tmp_path, "svm", *rows(0))
     settings = {"passes": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved", **reading}
     before = signal.getsignal(number)
@@ -479,7 +479,7 @@ def test_told_to_end_it_saves_and_says_where(tmp_path, number):
     assert outcome(done) == outcome(fit_file(path, tmp_path / "w", passes=3, chunk_bytes=300))
 
 
-def test_told_twice_or_with_nothing_to_save_it_ends_at_once(tmp_path):
+def test_told_twice_or_with_nothing_to_save_it_ends_at_once(tmp_path, interruptible):
     path, _ = written(tmp_path, "svm", *rows(0))
     settings = {"passes": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved"}
     for watcher in (Signalled(9, times=2), Signalled(1)):
@@ -491,7 +491,7 @@ def test_told_twice_or_with_nothing_to_save_it_ends_at_once(tmp_path):
         fit_file(path, tmp_path / "m", watcher=Signalled(9), passes=3, chunk_bytes=300)
 
 
-def test_a_signal_that_comes_when_all_is_done_is_not_lost(tmp_path, monkeypatch):
+def test_a_signal_that_comes_when_all_is_done_is_not_lost(tmp_path, monkeypatch, interruptible):
     path, _ = written(tmp_path, "svm", *rows(0))
     from rosenblatt import from_file
 
@@ -506,16 +506,13 @@ def test_a_signal_that_comes_when_all_is_done_is_not_lost(tmp_path, monkeypatch)
     assert (tmp_path / "m").exists()
 
 
-def test_signals_that_are_ignored_stay_so():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with Stopping() as stopping:
-            stopping.patient = True
-            signal.raise_signal(signal.SIGINT)
-            assert stopping.asked is None
-        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
+def test_signals_that_are_ignored_stay_so(interruptible):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Stopping() as stopping:
+        stopping.patient = True
+        signal.raise_signal(signal.SIGINT)
+        assert stopping.asked is None
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
 def test_bytes_before_the_mark_are_leapt_over(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn import reference
 from rosenblatt.learn import reference_rules as plain
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, resolve
-from tests.strategies import SOAKED, separable_rows
+from tests.strategies import separable_rows
 
 TWINS = {
     PA(): plain.passive_aggressive(),
@@ -70,7 +70,7 @@ def test_the_compiled_rule_is_the_plain_one(seed, rule, intercept, weighted, spa
         full=getattr(rule, "covariance", "") == "full", intercept=intercept,
         weights=None if weight is None else weight.tolist(), max_iter=2,
     )  # fmt: skip
-    A = sp.csr_matrix(X) if sparse and (SOAKED or rule not in FULL) else X
+    A = sp.csr_matrix(X) if sparse else X
     for keep in ("last", "average", "vote", "pocket"):
         clf = Perceptron(
             rule=rule, keep=keep, shuffle=False, max_iter=2, tol=None, fit_intercept=intercept
@@ -93,7 +93,7 @@ def test_the_compiled_rule_is_the_plain_one(seed, rule, intercept, weighted, spa
         np.testing.assert_allclose(clf.intercept_, b, rtol=1e-9, atol=1e-9)
 
 
-@given(seed=seeds, rule=st.sampled_from(list(BOTH if SOAKED else TWINS)), intercept=st.booleans())
+@given(seed=seeds, rule=st.sampled_from(list(BOTH)), intercept=st.booleans())
 def test_all_classes_at_once_is_the_plain_rule_on_keslers_rows(seed, rule, intercept):
     X, y = some_rows(seed, classes=3)
     assume(intercept or X.any(axis=1).all())
@@ -102,7 +102,7 @@ def test_all_classes_at_once_is_the_plain_rule_on_keslers_rows(seed, rule, inter
         full=getattr(rule, "covariance", "") == "full",
     )  # fmt: skip
     dense = fitted(rule, X, y, multiclass="direct", fit_intercept=intercept)
-    A = sp.csr_matrix(X) if SOAKED else X
+    A = sp.csr_matrix(X)
     csr = fitted(rule, A, y, multiclass="direct", fit_intercept=intercept)
     assert dense.trace_.mistakes.tolist() == csr.trace_.mistakes.tolist() == mistakes
     whole = np.column_stack([dense.coef_, dense.intercept_]) if intercept else dense.coef_
@@ -138,7 +138,7 @@ def test_alma_is_the_plain_one(seed, alpha, intercept, sparse):
 @given(seed=seeds, rule=st.sampled_from([*BOTH, ALMA(0.5)]), multiclass=st.booleans())
 def test_a_stream_of_pieces_remembers_the_variances(seed, rule, multiclass):
     X, y = some_rows(seed, n=20, classes=3 if multiclass else 2)
-    direct = multiclass and not isinstance(rule, ALMA) and (SOAKED or rule not in FULL)
+    direct = multiclass and not isinstance(rule, ALMA)
     kind = "direct" if direct else "ovr"
     whole = fitted(rule, X, y, passes=1, multiclass=kind, keep="average")
     pieces = Perceptron(rule=rule, shuffle=False, multiclass=kind, keep="average")
@@ -295,7 +295,7 @@ def test_passive_aggressive_is_scikit_learns(rule):
 # ------------------------------------------------------------------------- kinds and errors
 
 
-@pytest.mark.parametrize("rule", [*TWINS, *([ALMA()] if SOAKED else [])])
+@pytest.mark.parametrize("rule", [*TWINS, ALMA()])
 def test_float32_rows_give_nearly_the_same(rule):
     X, y = some_rows(11, n=60)
     X = X.astype(np.float32)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from rosenblatt.learn.update import Update
 
 from rosenblatt import Perceptron, read_chunks
 from rosenblatt.data.cache import ChunkCache
@@ -15,7 +16,6 @@ from rosenblatt.errors import DataError, LabelError, NotSupportedError, Overflow
 from rosenblatt.learn import streaming
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin
 from rosenblatt.learn.streaming import train_file, train_stream
-from rosenblatt.learn.update import Update
 
 
 def cut(X, y, weight, cuts, sparse):

@@ -36,13 +36,13 @@ def test_integer_runs_prove_the_true_verdict(rows, tie, mode, intercept):
     except NothingProven:
         # a score of 0 counts as right for one class, or the passes ran out
         assert clf.stop_reason_ == "max_iter" or tie == "positive"
-        return
-    assert found.verify(X, y)
-    assert found.verdict == true.verdict
-    assert found.fit_intercept == intercept
-    if found.verdict != "separable":
-        assert clf.trace_.cycle.exact
-        assert len(found.witness) <= len(X[0]) + intercept + 1
+    else:
+        assert found.verify(X, y)
+        assert found.verdict == true.verdict
+        assert found.fit_intercept == intercept
+        if found.verdict != "separable":
+            assert clf.trace_.cycle.exact
+            assert len(found.witness) <= len(X[0]) + intercept + 1
 
 
 def test_xor_is_proven_by_its_own_cycle():

@@ -18,6 +18,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.prove import margin
 from rosenblatt.prove.margin import NotSeparable
 from rosenblatt.prove.margins import closest
+from tests.real_data import rows_of
 from tests.strategies import separable_rows
 
 KINDS = {
@@ -259,11 +260,10 @@ def test_chunks_are_read_few_times(tmp_path):
     assert mapped.upper == pytest.approx(found.upper, rel=1e-9)
 
 
-def test_sonar(shared_data):
-    path = next((shared_data / "sonar").iterdir())
-    rows = [line.split(",") for line in path.read_text().split()]
-    X = np.array([r[:-1] for r in rows], dtype=float)
-    y = np.array([1 if r[-1] == "M" else -1 for r in rows])
+@pytest.mark.parametrize("name", ["sonar", "wine 1 2"])
+def test_real_sets(name):
+    X, y = rows_of(name)
+    y = np.where(y == y[0], -1, 1)
     for kind in KINDS.values():
         check(max_margin(X, y, **kind), X, y.tolist())
 

@@ -17,7 +17,8 @@ from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.certificate import Separable
 from rosenblatt.prove.removal import hitting
 from rosenblatt.prove.removal import verify as claims
-from tests.prove.test_separability import feasible, points, real
+from tests.prove.test_separability import feasible, points
+from tests.real_data import rows_of
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- an independent decision: all subsets
@@ -321,12 +322,27 @@ def test_iris():
     assert offenders(X, y == 0).rows == ()
 
 
-@pytest.mark.parametrize("name", ["sonar", "ionosphere", "wpbc", "spambase", "a9a"])
-def test_real_sets(name, shared_data):
-    X, y = real(name, shared_data)
+SEPARABLE = {"sonar", "breast cancer"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sonar",
+        "ionosphere",
+        "wpbc",
+        "spambase",
+        "a9a",
+        "breast cancer",
+        "iris 1 2",
+        "digits parity",
+    ],
+)
+def test_real_sets(name):
+    X, y = rows_of(name)
     found = offenders(X, y, max_seconds=1.5)
     assert 0 <= found.lower_bound <= len(found.rows)
-    assert (len(found.rows) == 0) == (name == "sonar")
-    assert found.lower_bound >= int(name != "sonar")
+    assert (len(found.rows) == 0) == (name in SEPARABLE)
+    assert found.lower_bound >= int(name not in SEPARABLE)
     if not sp.issparse(X):
         assert found.verify(X, y)

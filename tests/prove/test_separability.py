@@ -1,6 +1,5 @@
 """Verdicts agree with an independent exact decision; certificates verify, altered ones do not."""
 
-import gzip
 import itertools
 from fractions import Fraction
 
@@ -9,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import separability
 from rosenblatt.data.chunks import as_rows
@@ -18,6 +16,7 @@ from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import from_json
 from rosenblatt.prove.exact import integer_rows as integer_rows_of
 from rosenblatt.prove.search.rational import decide
+from tests.real_data import rows_of
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- an independent decision: Fourier-Motzkin
@@ -151,36 +150,6 @@ def test_limits_say_how_far_it_came():
         separability(X, np.arange(200) % 3)
 
 
-def comma_separated(folder, label=-1, header=False):
-    path = next(folder.iterdir())
-    content = path.read_bytes()
-    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    rows = [line.strip().split(",") for line in text.splitlines() if "," in line][int(header) :]
-    rows = [r for r in rows if "?" not in r]
-    y = np.array([r[label] for r in rows])
-    return rows, y
-
-
-def real(name, shared_data):
-    folder = shared_data / name.split()[0]
-    if name in ("sonar", "ionosphere", "spambase"):
-        rows, y = comma_separated(folder, header=name == "spambase")
-        return np.array([r[:-1] for r in rows], dtype=float), y
-    if name == "wpbc":
-        rows, y = comma_separated(folder, label=1)
-        return np.array([r[3:33] for r in rows], dtype=float), y
-    if name.startswith("mnist"):
-        images = gzip.decompress((folder / "train-images-idx3-ubyte.gz").read_bytes())
-        labels = gzip.decompress((folder / "train-labels-idx1-ubyte.gz").read_bytes())
-        y = np.frombuffer(labels, np.uint8, offset=8)
-        pair = np.isin(y, [int(c) for c in name.split()[1:]])
-        X = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)[pair]
-        return X.astype(np.float32), y[pair]
-    files = sorted(folder.iterdir())
-    path = next((p for p in files if "train" in p.name), files[0])
-    return load_svmlight_file(str(path))
-
-
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
@@ -195,10 +164,14 @@ def real(name, shared_data):
         *([("mnist 3 5", "quasi-separable")] if settings().max_examples >= 5000 else []),
         ("reuters", "quasi-separable"),
         ("w8a", "quasi-separable"),
+        ("breast cancer", "separable"),
+        ("wine 0 1", "separable"),
+        ("digits parity", "quasi-separable"),
+        ("iris 1 2", "overlapping"),
     ],
 )
-def test_real_sets(name, verdict, shared_data):
-    X, y = real(name, shared_data)
+def test_real_sets(name, verdict):
+    X, y = rows_of(name)
     cert = separability(X, y)
     assert cert.verdict == verdict
     assert cert.verify(X, y)

@@ -14,8 +14,13 @@ def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     dask = pytest.importorskip("dask")
     with (
-        # else a worker that takes long to come back after it was killed is given up
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        # else a worker that takes long to answer, or to come back after it was killed, is given up
+        dask.config.set(
+            {
+                "distributed.comm.timeouts.connect": "1 hour",
+                "distributed.deploy.lost-worker-timeout": "1 hour",
+            }
+        ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0,
             silence_logs=logging.CRITICAL,

@@ -21,6 +21,9 @@ import distributed
 from rosenblatt.errors import ClusterError
 from rosenblatt.scale.dask import DaskPerceptron, Shards
 from tests.strategies import SOAKED
+from tests.waiting import PATIENCE, wait_until
+
+pytestmark = pytest.mark.threads
 
 FITS = 20 if SOAKED else 2
 ASKED: dict[str, Any] = {"tol": None, "max_iter": 25, "keep": "average"}
@@ -57,7 +60,7 @@ def during(fit: Callable[[], Any], act: Callable[[], None]) -> Any:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 def test_a_slow_worker_changes_nothing(client: Any) -> None:
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=PATIENCE)
     shards = Shards.of(*source(4))
     calm = DaskPerceptron(**ASKED).fit_shards(shards)
     slow = pids(client)[0]
@@ -78,13 +81,13 @@ def test_workers_killed_at_random_change_nothing(client: Any) -> None:
     calm = DaskPerceptron(**ASKED).fit(*source())
     began = time.monotonic()
     DaskPerceptron(**ASKED).fit(*source())
-    lasted = time.monotonic() - began
+    longest = 0.8 * (time.monotonic() - began)  # from the start of a fit until the kill
     seed = time.time_ns()
     draw = random.Random(seed)
-    inside = 0
-    for _ in range(FITS):
-        client.wait_for_workers(2, timeout=60)
-        victim, after = draw.choice(pids(client)), draw.uniform(0, 0.8 * lasted)
+    killed = 0
+    while killed < FITS:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        victim, after = draw.choice(pids(client)), draw.uniform(0, longest)
         ended = threading.Event()
 
         def fit(ended: threading.Event = ended) -> Any:
@@ -96,16 +99,17 @@ def test_workers_killed_at_random_change_nothing(client: Any) -> None:
         def kill(
             victim: int = victim, after: float = after, ended: threading.Event = ended
         ) -> None:
-            nonlocal inside
-            if not ended.wait(after):
+            nonlocal killed, longest
+            if ended.wait(after):  # faster than the one that was timed
+                longest /= 2
+            else:
                 os.kill(victim, signal.SIGKILL)
-                inside += 1
+                killed += 1
 
         model = during(fit, kill)
         assert np.array_equal(model.coef_, calm.coef_), (seed, after)
         assert np.array_equal(model.intercept_, calm.intercept_), (seed, after)
         assert [r.mistakes for r in model.history_] == [r.mistakes for r in calm.history_]
-    assert inside > 0, "no worker was killed while a fit went on"
 
 
 def test_without_workers_it_gives_up_with_an_error() -> None:
@@ -118,7 +122,6 @@ def test_without_workers_it_gives_up_with_an_error() -> None:
 
 
 def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_path: Path) -> None:
-    calm = DaskPerceptron(**ASKED).fit(*source(2))
     saving = {**ASKED, "checkpoint": tmp_path / "saved", "resume": True}
     cluster = distributed.LocalCluster(
         n_workers=1, processes=False, threads_per_worker=1, dashboard_address=":0"
@@ -127,14 +130,15 @@ def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_
         shards = Shards.of(*source(2), client=short)
 
         def end() -> None:
-            while not list((tmp_path / "saved").glob("checkpoint-*")):
-                time.sleep(0.001)
+            wait_until(lambda: list((tmp_path / "saved").glob("checkpoint-*")))
             cluster.close()
 
         with pytest.raises(ClusterError, match="resume=True"):
             during(lambda: DaskPerceptron(**{**saving, "max_iter": 10**6}).fit_shards(shards), end)
     with client.as_current():
         model = DaskPerceptron(**saving).fit(*source(2))
-    assert model.n_iter_ >= 25
-    if model.n_iter_ == 25:
-        assert np.array_equal(model.coef_, calm.coef_)
+        # the scheduler may have gone after more rounds than are asked for now
+        assert model.n_iter_ >= ASKED["max_iter"]
+        calm = DaskPerceptron(**{**ASKED, "max_iter": model.n_iter_}).fit(*source(2))
+    assert np.array_equal(model.coef_, calm.coef_)
+    assert np.array_equal(model.intercept_, calm.intercept_)

@@ -26,6 +26,7 @@ from rosenblatt.errors import ClusterError, DataError
 from rosenblatt.scale.from_files import fit_files
 from rosenblatt.scale.listed import listed
 from tests.scale.local import rounds_of
+from tests.waiting import PATIENCE
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-3, 4, (90, 7)).astype(np.float64)
@@ -120,7 +121,10 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
         fit_files(str(place), tmp_path / "m", client=client, target="answer", columns="plain")
 
 
-def test_the_command(client: Any, folder: Path, tmp_path: Path) -> None:
+def test_the_command(
+    client: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rosenblatt.cli.cluster.CONNECT", PATIENCE)
     address = client.scheduler.address
     asked = ["fit", str(folder), "--cluster", address, "--shuffle", "3", "--json", "--passes"]
     whole = CliRunner().invoke(app, [*asked, "6", "--out", str(tmp_path / "whole")])
@@ -165,6 +169,7 @@ def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path
         assert "scheduler" not in done.stderr
 
 
+@pytest.mark.threads
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="threads block no signals here")
 def test_what_workers_are_started_by_does_not_hear_ctrl_c() -> None:
     """Else each of them would end by itself when it is typed, with a traceback."""
@@ -176,7 +181,7 @@ def test_what_workers_are_started_by_does_not_hear_ctrl_c() -> None:
 
     with undisturbed() as loop:
         done = asyncio.run_coroutine_threadsafe(heard(), loop.asyncio_loop)
-        assert done.result(60) == "True\n"
+        assert done.result(PATIENCE) == "True\n"
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 

@@ -76,8 +76,8 @@ def test_the_hull_is_that_of_qhull(rows):
     if np.linalg.matrix_rank(X - X[0]) < 2:
         ends = sorted({tuple(p) for p in X})
         assert sorted(map(tuple, corners)) == sorted({ends[0], ends[-1]})
-        return
-    assert sorted(map(tuple, corners)) == sorted(map(tuple, X[ConvexHull(X).vertices]))
+    else:
+        assert sorted(map(tuple, corners)) == sorted(map(tuple, X[ConvexHull(X).vertices]))
 
 
 @given(numbers, numbers, numbers)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from rosenblatt import Perceptron, film
 from rosenblatt.learn import reference
 from tests.show.browsing import until
+from tests.waiting import PATIENCE
 
 AND = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), ["no", "no", "no", "yes"]
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -37,7 +38,7 @@ def opened(browser, tmp_path):
         context = browser.new_context(**{"viewport": size, "offline": True} | (options or {}))
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda m: troubles.append(m.text) if m.type != "log" else None)
         page.on("pageerror", lambda e: troubles.append(str(e)))
         page.on("dialog", lambda d: troubles.append(f"dialog: {d.message}"))

@@ -266,10 +266,12 @@ def batch(
     intercept: bool = True,
     mean: bool = False,
     max_iter: int = 1000,
+    cycle: bool = True,
 ) -> Run:
     """All misclassified at once: w += alpha_k sum_M y x, or the mean over M  [chan, cisc271].
 
-    One step is one visit of the history; its row is -1.
+    One step is one visit of the history; its row is -1. With `cycle` it stops when the weights
+    come back: leave that out where eta changes, for then they may go elsewhere the next time.
     """
     check(X, y, tie)
     w = [0] * len(X[0]) if w is None else list(w)
@@ -290,7 +292,7 @@ def batch(
             run.stop_reason = "separated"
             return run
         length += 1
-        if (w, b) == saved:
+        if cycle and (w, b) == saved:
             run.stop_reason, run.cycle = "cycle", length
             return run
         if length == power:

@@ -3,13 +3,13 @@
 import base64
 import json
 import threading
-import time
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.show.browsing import until
+from tests.waiting import PATIENCE, wait_until
 
 pytest.importorskip("starlette", reason="the extra [lab] is not installed")
 uvicorn = pytest.importorskip("uvicorn", reason="the extra [lab] is not installed")
@@ -45,8 +45,7 @@ def address():
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_until(lambda: server.started)
     yield f"http://127.0.0.1:{bound.getsockname()[1]}/"
     server.should_exit = True
     thread.join()
@@ -74,7 +73,7 @@ def opened(browser, laptop, address):
             contexts.append(context)
         page = context.new_page()
         pages.append(page)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("console", lambda m: troubles.append(m.text) if m.type != "log" else None)
         page.on("pageerror", lambda e: troubles.append(str(e)))
         page.on("dialog", lambda d: troubles.append(f"dialog: {d.message}"))
@@ -458,7 +457,7 @@ def test_every_export_can_be_read(opened, tmp_path, browser, capsys):
 
 def upload(page, text, name="rows.csv"):
     page.set_input_files("#upload", {"name": name, "mimeType": "text/csv", "buffer": text.encode()})
-    page.wait_for_timeout(50)
+    until(page, "document.querySelector('#upload').value === ''")  # emptied when it is read
     settle(page)
 
 

@@ -1,23 +1,22 @@
 """The server: its addresses, and what it does about nonsense, strangers and too much at once."""
 
 import asyncio
-import json
 import threading
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rosenblatt.show.lab import server
 from rosenblatt.show.lab.presets import preset, presets
 from rosenblatt.show.lab.server import application
 from rosenblatt.show.lab.warming import Warming
 from rosenblatt.show.lab.work import Memory, Work
+from tests.waiting import PATIENCE
 
 HERE = "http://127.0.0.1:8958"
 XOR = preset("xor").told()
-POSTS = ("/api/run", "/api/verdict", "/api/film", "/api/python")
+
+pytestmark = pytest.mark.threads  # the pools of the lab
 
 
 class Client:
@@ -102,39 +101,6 @@ def test_a_film_and_lines_and_a_table(client):
 
 
 # ----------------------------------------------------------------------- nonsense
-
-SCALAR = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
-JSON = st.recursive(
-    SCALAR | st.sampled_from([10**400, -1, 1e308, "perceptron", "arow(r=", "margin(tau=nan)"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["points", "start", "kind", "segments", "rule", "w", "from"]), inner
-        )
-    ),
-    max_leaves=8,
-)
-KEYS = st.sampled_from([*XOR, "view"])
-IN_SEGMENT = st.sampled_from([*XOR["segments"][0]])
-
-
-def answered(client, path, body):
-    """Never an error of the server's own."""
-    text = json.dumps(body)  # with NaN and Infinity, which are not JSON
-    answer = client.post(path, content=text)
-    assert answer.status_code in (200, 400), (answer.status_code, answer.text)
-    if answer.status_code == 400:
-        assert len(answer.json()["error"]) < 2000
-
-
-@given(JSON, KEYS, IN_SEGMENT, st.sampled_from(POSTS))
-def test_garbage_is_refused_in_words(client, garbage, key, inner, path):
-    answered(client, path, garbage)
-    answered(client, path, {"situation": garbage, "points": garbage})
-    segments = [{**XOR["segments"][0], inner: garbage}]
-    points = [*XOR["points"], garbage]
-    answered(client, path, {"situation": {**XOR, key: garbage}, "points": points})
-    answered(client, path, {"situation": {**XOR, "segments": segments}, "from": garbage})
 
 
 def test_text_that_is_no_json(client):
@@ -248,7 +214,7 @@ def test_a_full_queue_says_so_and_recovers(monkeypatch):
 
     def slow(X, y, offset):
         started.set()
-        assert go_on.wait(20)
+        assert go_on.wait(PATIENCE)
         return {"verdict": "slow"}
 
     monkeypatch.setattr(server, "verdict_of", slow)
@@ -260,7 +226,7 @@ def test_a_full_queue_says_so_and_recovers(monkeypatch):
 
     asking = threading.Thread(target=ask)
     asking.start()
-    assert started.wait(20)
+    assert started.wait(PATIENCE)
     refused = client_of(app).post("/api/verdict", json={"points": []})
     assert refused.status_code == 503
     assert "busy" in refused.json()["error"]
@@ -313,7 +279,7 @@ def test_kernels_are_warmed_in_the_background(monkeypatch):
 
     async def open_and_close():
         async with app.router.lifespan_context(app):
-            await asyncio.to_thread(warming._thread.join, 10)
+            await asyncio.to_thread(warming._thread.join, PATIENCE)
 
     asyncio.run(open_and_close())
     ready = client_of(app).get("/api/status").json()["ready"]

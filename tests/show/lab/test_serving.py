@@ -13,19 +13,26 @@ from rosenblatt.cli import app
 from rosenblatt.errors import ParameterError
 from rosenblatt.show.lab import serving
 from rosenblatt.show.lab.warming import Warming
+from tests.waiting import PATIENCE
 
 
-def test_the_next_port_if_one_is_taken():
-    with serving.free_socket(None) as one, serving.free_socket(None) as two:
+def test_the_next_port_if_one_is_taken(monkeypatch):
+    with serving.free_socket(0) as one:
         one.listen()
-        hosts = {s.getsockname()[0] for s in (one, two)}
-        assert hosts == {"127.0.0.1"}
+        host, taken = one.getsockname()
+        assert host == "127.0.0.1"
         with pytest.raises(ParameterError, match="taken"):
-            serving.free_socket(one.getsockname()[1])
+            serving.free_socket(taken)
+        monkeypatch.setattr(serving, "PORT", taken)
+        with serving.free_socket(None) as two:
+            host, port = two.getsockname()
+            assert host == "127.0.0.1"
+            assert taken < port < taken + serving.TRIED
     with pytest.raises(ParameterError, match="from 0 to 65535"):
         serving.free_socket(70_000)
 
 
+@pytest.mark.threads
 def test_it_serves_and_ends_quietly(monkeypatch):
     """A real server on a real socket, which Ctrl-C (here: the event) ends."""
     told, opened, servers, there = [], [], [], threading.Event()
@@ -42,14 +49,14 @@ def test_it_serves_and_ends_quietly(monkeypatch):
     monkeypatch.setattr(uvicorn.Server, "run", kept)
     serve = threading.Thread(target=serving.serve, args=(0, True, told.append))
     serve.start()
-    assert there.wait(20)
+    assert there.wait(PATIENCE)
     address = opened[0]
     assert told == [address]
-    with urllib.request.urlopen(address + "api/status", timeout=20) as answer:
+    with urllib.request.urlopen(address + "api/status", timeout=PATIENCE) as answer:
         assert answer.status == 200
         assert "uvicorn" not in str(answer.headers)
     servers[0].should_exit = True
-    serve.join(20)
+    serve.join(PATIENCE)
     assert not serve.is_alive()
     with socket.socket() as again:  # the port is free again
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -38,9 +38,15 @@ def test_what_is_drawn_proves_what_is_said(points, offset):
     assert found["verified"]
     if len(set(y.tolist())) == 1:
         assert found["verdict"] == "one class"
-        return
-    assert found["verdict"] == separability(X, y, fit_intercept=offset).verdict
-    line, common = found["separator"], found["common"]
+    else:
+        assert found["verdict"] == separability(X, y, fit_intercept=offset).verdict
+        check_separator(found, points, X, y)
+        check_common(found, points, offset)
+
+
+def check_separator(found, points, X, y):
+    line = found["separator"]
+    assert (line is None) == (found["verdict"] == "overlapping")
     if line is not None:
         w, b = [Fraction(v) for v in line["exact"]["w"]], Fraction(line["exact"]["b"])
         sides = [p[2] * (w[0] * p[0] + w[1] * p[1] + b) for p in points]
@@ -49,23 +55,26 @@ def test_what_is_drawn_proves_what_is_said(points, offset):
         drawn = y * (X @ line["w"] + line["b"])
         assert drawn.min() > -1e-9
     if found["verdict"] == "separable":
-        assert common is None
         size = np.linalg.norm(line["w"])
         np.testing.assert_allclose(drawn.min() / size, line["margin"], rtol=1e-5)
         assert line["support"]
-        return
-    sums = {}
-    for side in ("positive", "negative"):
+
+
+def check_common(found, points, offset):
+    """What the hulls have in common; without an offset, what the cones have."""
+    common, sums = found["common"], {}
+    assert (common is None) == (found["verdict"] == "separable")
+    for side in ("positive", "negative") if common is not None else ():
         parts = [(points[p["row"]], Fraction(p["weight"])) for p in common[side]]
         assert all(p[2] == (1 if side == "positive" else -1) and c > 0 for p, c in parts)
         sums[side] = [sum((c * p[j] for p, c in parts), Fraction(0)) for j in (0, 1)]
         if offset:
             assert sum(c for _, c in parts) == 1
-    if offset:
+    if common is not None and offset:
         point = [Fraction(v) for v in common["exact"]]
         assert sums["positive"] == sums["negative"] == point
         assert len(common["positive"]) + len(common["negative"]) <= 4  # Caratheodory
-    else:
+    elif common is not None:
         assert common["kind"] == "origin"
         assert sums["positive"] == sums["negative"]
 

@@ -103,7 +103,11 @@ def columns_of_file(
 def _look_at_csv(
     source: FileChunks, wishes: Wishes, dropped: frozenset[str]
 ) -> tuple[list[Entry], int, tuple[str, ...]]:
-    """All columns in one pass; those whose kind was clear only later again, in a second."""
+    """All columns in one pass; those whose kind was clear only later again, in a second.
+
+    That may read a line that the first skipped, malformed in a column that is not read again, and
+    its cells may call for another kind: then a third.
+    """
     format: Any = source.format
     forced = {n: "text" for n, k in wishes.kinds.items() if k in ("category", "hash")}
     kinds = Kinds(forced=forced, dropped=dropped)
@@ -113,10 +117,11 @@ def _look_at_csv(
     )
     first = _look(source, wishes, kinds).freeze()
     entries, names = list(first.entries), source.feature_names
-    if kinds.late:
+    while kinds.late:  # nothing but text can be late twice, and anything is text
         again = Kinds(known={name: kinds.known[name] for name in kinds.late})
-        second = _look(replace(source, format=replace(format, kinds=again)), wishes, again)
-        entries += [_remarked(e, kinds.late[e.name]) for e in second.freeze().entries]
+        found = _look(replace(source, format=replace(format, kinds=again)), wishes, again)
+        entries += [_remarked(e, kinds.late[e.name]) for e in found.freeze().entries]
+        kinds = again
     return entries, first.rows, names
 
 

@@ -1,5 +1,7 @@
 # make demo | make lab | make test | make long | make soak | make wheel | make lint | make docs | make bench
 PYTHON ?= python3
+# bytecode is cached: the tests start many processes
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 # what is imported is compiled then: half a minute less for each environment

@@ -107,6 +107,7 @@ void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::opt
     m.planes.S_stride = variance ? variance->stride(0) : 0;
     m.planes.round32 = round32;
     m.direct = direct, m.positive = positive, m.repeat = repeat;
+    if (direct) m.scores.resize(size_t(n));
     m.order.kind = static_cast<OrderKind>(order), m.order.seed = seed;
     m.use_pocket = pocket, m.use_tally = tally;
     m.log.capacity = log_capacity;
@@ -122,10 +123,26 @@ bool signal_arrived() {
     return PyErr_CheckSignals() != 0;
 }
 
+// The block, if the machine can visit it: the loops trust sizes and class numbers.
 const Block& checked(const Machine& m, const BlockObject& object) {
-    if (object.block.rows.d != m.planes.d)
+    const Block& block = object.block;
+    const int64_t n = block.rows.n;
+    if (block.rows.d != m.planes.d)
         throw nb::value_error("the rows and the weights differ in their number of features.");
-    return object.block;
+    if (m.in_epoch && !m.order.index.empty() && int64_t(m.order.index.size()) != n)
+        throw nb::value_error("an epoch in a drawn order needs the same rows throughout.");
+    const auto* minover = std::get_if<MinOver>(&m.rule);
+    if (minover && !minover->counts.empty() && int64_t(minover->counts.size()) != n)
+        throw nb::value_error("MinOver needs the same rows throughout.");
+    if (m.use_tally && !m.tally.empty() && int64_t(m.tally.size()) < n)
+        throw nb::value_error("a tally needs the same rows throughout.");
+    if (m.position > (minover ? minover->steps_per_epoch : n))
+        throw nb::value_error("the position is beyond the end of the block.");
+    if (m.direct)
+        for (int64_t i = 0; i < n; ++i)
+            if (block.y[i] >= m.planes.n)
+                throw nb::value_error("a class number has no hyperplane.");
+    return block;
 }
 
 template <class F>
@@ -252,6 +269,17 @@ nb::dict get_state(MachineObject& self) {
     return out;
 }
 
+// Lines of d numbers from lines that may be shorter: features that came later had the weight 0.
+std::vector<double> widened(const std::vector<double>& values, size_t lines, size_t d) {
+    const size_t old = values.size() / lines;
+    if (old * lines != values.size() || old > d)
+        throw nb::value_error("a saved array does not fit the weights.");
+    std::vector<double> out(lines * d);
+    for (size_t k = 0; k < lines; ++k)
+        std::copy_n(values.begin() + int64_t(k * old), old, out.begin() + int64_t(k * d));
+    return out;
+}
+
 void set_state(MachineObject& self, nb::dict state) {
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
@@ -262,6 +290,20 @@ void set_state(MachineObject& self, nb::dict state) {
             field = nb::cast<T>(state[name]);
         }
     });
+    Machine& m = self.machine;
+    const auto planes = size_t(m.planes.n), d = size_t(m.planes.d);
+    if (!m.stop.saved_w.empty()) m.stop.saved_w = widened(m.stop.saved_w, planes, d);
+    if (!m.stop.saved_b.empty() && m.stop.saved_b.size() != planes)
+        throw nb::value_error("saved_b needs one number per hyperplane.");
+    if (m.stop.saved_w.empty() != m.stop.saved_b.empty() && d > 0)
+        throw nb::value_error("saved_w and saved_b go together.");
+    if (auto* s = std::get_if<Scaled>(&m.rule); s && !s->paid.empty())
+        s->paid = widened(s->paid, 1, d);
+    if (auto* b = std::get_if<Batch>(&m.rule); b && !b->sum.empty()) b->sum = widened(b->sum, 1, d);
+    for (const int64_t row : m.order.index)
+        if (row < 0 || row >= int64_t(m.order.index.size()))
+            throw nb::value_error("the order of visits has a row that is not there.");
+    if (m.position < 0) throw nb::value_error("the position is negative.");
     const auto epochs = nb::cast<Input<double, nb::ndim<2>>>(state["epochs"]);
     if (epochs.shape(1) != 4) throw nb::value_error("epochs needs four columns.");
     self.machine.epochs.clear();

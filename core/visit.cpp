@@ -259,7 +259,6 @@ void take_batch_step(Machine& m, Batch& batch) {
 
 void begin_epoch(Machine& m, const Block& block) {
     if (m.stop.watch_cycle && m.stop.saved_b.empty()) m.stop.save(m.planes, m.counters.updates);
-    if (m.direct) m.scores.resize(m.planes.n);
     if (m.use_tally && m.tally.empty())
         m.tally.resize(block.rows.n * (m.direct ? m.planes.n : 1));
     if (m.use_pocket && !m.pocket.checked) fill_pocket(m, block, 1.0, 1.0);

@@ -1,7 +1,8 @@
 """Compiled core: rows, scores, training loops and parsers."""
 
+from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -50,4 +51,194 @@ class CsrForm(enum.Enum):
 def csr_form(indptr: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], indices: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], n_features: int) -> CsrForm:
     """
     Form of a CSR matrix: whether its indices are valid, sorted and unique.
+    """
+
+class Code(enum.Enum):
+    """Why a call into the core returned."""
+
+    RUNNING = 0
+
+    SEPARATED = 1
+
+    CYCLE = 2
+
+    NO_IMPROVEMENT = 3
+
+    FULL = 4
+
+    OVERFLOW = 5
+
+    INTERRUPTED = 6
+
+class Block:
+    """Rows with class numbers (-1: not visited) and weights."""
+
+    def __init__(self, rows: object, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None) -> None: ...
+
+class AdditiveRule:
+    """The perceptron rule, also with a margin tau."""
+
+    def __init__(self, eta: float, tau: float, tie: int, margin: bool, fit_intercept: bool) -> None: ...
+
+class AdaptiveRule:
+    """Passive-aggressive and second-order rules."""
+
+    def __init__(self, kind: int, c: float, phi: float, tie: int, full: bool) -> None: ...
+
+class ScaledRule:
+    """An additive rule with a penalty or a changing rate."""
+
+    def __init__(self, rule: AdditiveRule, alpha: float, l1_ratio: float, rate: int, adaptive: bool, power: float, rate_alpha: float, t0: float, t: float) -> None: ...
+
+class AlmaRule:
+    """ALMA for the Euclidean norm."""
+
+    def __init__(self, required: float, step: float, tie: int, fit_intercept: bool) -> None: ...
+
+class BatchRule:
+    """All misclassified rows at once: their sum or their mean."""
+
+    def __init__(self, rule: AdditiveRule, etas: Sequence[float], mean: bool) -> None: ...
+
+class MinOverRule:
+    """The row of smallest margin is added at every step."""
+
+    def __init__(self, gap: float, steps_per_epoch: int, kept_columns: int, tie: int, fit_intercept: bool) -> None: ...
+
+class Machine:
+    """Hyperplanes, the rule that moves them and stop tests."""
+
+    def __init__(self, rule: AdditiveRule | AdaptiveRule | ScaledRule | AlmaRule | BatchRule | MinOverRule, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], *, u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, ub: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, direct: bool = False, positive: int = 1, repeat: bool = False, round32: bool = False, order: int = 0, seed: int = 0, pocket: bool = False, log_capacity: int = 0, tally: bool = False, class_weight: Sequence[float] = [], visits: float = 0.0, updates: int = 0, max_updates: int = 9223372036854775807, tol: float = float('-inf'), patience: int = 5, clean: bool = True, watch_cycle: bool = False, size: float = 0.0) -> None: ...
+
+    def visit(self, block: Block, most: int = 9223372036854775807) -> Code:
+        """
+        Visit the rows of a block, at most `most` of them; `position` is 0 when it is done.
+        """
+
+    def close_epoch(self, block: Block | None = None) -> Code:
+        """
+        End the epoch: the batch step, the weights in their own units, the totals.
+        """
+
+    def judge(self, block: Block | None = None, objective: float | None = None) -> Code:
+        """Whether to stop after the epoch that was closed."""
+
+    def epochs(self, block: Block, n: int) -> Code:
+        """Up to n epochs over one block."""
+
+    def cancel(self) -> None:
+        """Make a call in another thread return soon."""
+
+    def set_etas(self, etas: Sequence[float]) -> None: ...
+
+    def log(self) -> dict:
+        """The updates that were noted: row, amount, visit, w, b, count."""
+
+    def totals(self) -> dict:
+        """Mistakes, updates, loss and norm of every epoch."""
+
+    def get_state(self) -> dict:
+        """What a run needs to go on, besides the arrays of weights."""
+
+    def set_state(self, state: dict) -> None: ...
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def n_epochs(self) -> int: ...
+
+    @property
+    def visits(self) -> float: ...
+
+    @property
+    def updates(self) -> int: ...
+
+    @property
+    def cycle_length(self) -> int: ...
+
+    @property
+    def cycle_updates(self) -> int: ...
+
+    @property
+    def tally(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def pocket(self) -> tuple:
+        """The weights in the pocket, the offsets, and their epoch."""
+
+    @property
+    def margin(self) -> tuple: ...
+
+def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
+    """The order of visits in the last of some epochs."""
+
+class Stop:
+    """Tests at the end of an epoch: clean, cycle, no gain."""
+
+    def __init__(self, *, tol: float | None = None, patience: int = 5, clean: bool = True, watch_cycle: bool = False) -> None: ...
+
+    def start(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """The weights before the first epoch, for watch_cycle."""
+
+    def end_epoch(self, updates: int, objective: float | None = None, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> Code:
+        """
+        Judge an epoch by its updates, its objective and the weights after it. Returns
+        RUNNING, SEPARATED, CYCLE or NO_IMPROVEMENT.
+        """
+
+    @property
+    def cycle_length(self) -> int:
+        """After CYCLE: its epochs."""
+
+    @property
+    def cycle_updates(self) -> int:
+        """After CYCLE: its updates."""
+
+class Order:
+    """The order of visits: 0 in order, 1 shuffled, 2 sampled."""
+
+    def __init__(self, kind: int = 0, seed: int = 0) -> None: ...
+
+    def arrange(self, n: int) -> NDArray[numpy.int64]:
+        """Row numbers of the next epoch of n rows."""
+
+class GramBlock:
+    """Rows of a kernel perceptron in visiting order."""
+
+    def __init__(self, gram: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], visits: int) -> None: ...
+
+class SupportRows:
+    """Coefficients of support rows, in place."""
+
+    def __init__(self, coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], lag: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], first_row: int, size: int) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+def kernel_visit(block: GramBlock, support: SupportRows, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], square_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; every mistake adds its row. Returns the code, the rows of the block
+    that were added, and the visit, support row, hyperplane and amount of each step.
+    """
+
+def kernel_visit_dropping(block: GramBlock, support: SupportRows, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], limit: int, seed: int, mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; a row beyond the limit takes the place of a random one. Returns the
+    code, the row of the block that took each place (or -1) and the next seed.
+    """
+
+def kernel_visit_projecting(block: GramBlock, support: SupportRows, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], limit: int, eta: float, inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], square_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; rows near the span of the support rows are projected onto it. Returns
+    the code and the row of the block that took each place (or -1).
+    """
+
+@overload
+def kernel_replay(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+@overload
+def kernel_replay(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    Last, mean and voted scores (3, ends, rows) of one hyperplane after visits.
     """

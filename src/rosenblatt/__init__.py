@@ -17,8 +17,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators",
     "KernelPerceptron": "rosenblatt.kernel_perceptron",
-    "Projectron": "rosenblatt.learn.kernel_trick.budget",
-    "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
+    "Projectron": "rosenblatt.learn.kernel_machine",
+    "RandomBudget": "rosenblatt.learn.kernel_machine",
     "Hashing": "rosenblatt.data.hashing",
     "Progressive": "rosenblatt.online",
     "Regret": "rosenblatt.online",
@@ -173,7 +173,7 @@ if TYPE_CHECKING:
     from rosenblatt.kernel_perceptron import KernelPerceptron
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation
-    from rosenblatt.learn.kernel_trick.budget import Projectron, RandomBudget
+    from rosenblatt.learn.kernel_machine import Projectron, RandomBudget
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace

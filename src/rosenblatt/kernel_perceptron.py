@@ -1,7 +1,8 @@
-"""KernelPerceptron: a scikit-learn class. Parameters in, attributes out; no algorithm here."""
+"""Perceptron with a kernel, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any
 
@@ -11,83 +12,100 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import LabelError, ParameterError
-from rosenblatt.learn.kernel_trick.budget import Budget, resolve
-from rosenblatt.learn.kernel_trick.functions import Kernel
-from rosenblatt.learn.kernel_trick.machine import Machine, Passed, Rows, Steps
-from rosenblatt.learn.kernel_trick.options import KernelOptions
-from rosenblatt.learn.options import apart
+from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
+from rosenblatt.learn.kernel import Kernel
+from rosenblatt.learn.kernel_machine import (
+    Budget,
+    CoefficientSteps,
+    KernelMachine,
+    KernelModel,
+    Projectron,
+    RowBlock,
+    resolve_budget,
+    train,
+)
+from rosenblatt.learn.options import CHECKS, apart
+from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.rows_in import TakesRows, unchanged_on_error
+
+KEEPS = ("last", "average", "vote")
 
 
 # scikit-learn has no type hints, hence the `type: ignore`
 class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The perceptron in the feature space of a kernel; docs/kernel.md tells more.
+    """Perceptron in the feature space of a kernel; see docs/kernel.md.
 
     The score of a row is f(x) = sum_j coef_j K(x_j, x) over the support rows x_j, the rows at which
-    a mistake was made. There is no offset: (1 + x.z)^d and other kernels with a constant have one
-    of their own. More than two classes are each set against the rest and share the support rows.
+    a mistake was made. There is no intercept: kernels with a constant, such as (1 + x.z)^d, include
+    one. With more than two classes, each is trained against the rest; all share the support rows.
     A score of exactly 0 is a mistake in training, and predicts the second class.
 
     Parameters
     ----------
     kernel : {'rbf', 'poly', 'linear'} or function, default='rbf'
         K(x, z): exp(-gamma ||x - z||^2), (gamma x.z + coef0)^degree, x.z, or a symmetric function
-        of two blocks of rows that gives an array with a number for each pair. Freund and
+        of two blocks of rows that returns an array with one number per pair. Freund and
         Schapire's (1 + x.z)^d is kernel='poly', gamma=1, coef0=1, degree=d.
     degree : int, default=3
-        Of 'poly'.
+        Degree of 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
-        Of 'poly' and 'rbf'. 'scale' is 1 / (n_features * X.var()), 'auto' 1 / n_features, both
-        of the first rows seen.
+        Factor of 'poly' and 'rbf'. 'scale' is 1 / (n_features * X.var()), 'auto' is
+        1 / n_features, both of the rows of the first call.
     coef0 : float, default=0.0
-        Of 'poly'.
+        Constant of 'poly'.
     keep : {'last', 'average', 'vote'}, default='last'
-        What predicts: the last coefficients; their mean after every visit; or a vote of all the
-        hyperplanes there were, each with one vote per visit it survived.
+        What predicts: the last coefficients; their mean after every visit; or a vote of all
+        hyperplanes of the run, each with one vote per visit it survived.
     budget : None, 'random', 'projectron' or Budget, default=None
-        Bounds the support rows: ``RandomBudget(size=1000)`` drops a random one when a new one
-        comes, ``Projectron(size=1000, eta=0.1)`` projects onto those it has. Goes with
-        keep='last', the Projectron also with 'average'. Reached as ``budget__size``.
+        Limit on the number of support rows: with ``RandomBudget(size=1000)`` a new support row
+        replaces a random one, with ``Projectron(size=1000, eta=0.1)`` rows are projected onto the
+        support rows. Requires keep='last'; the Projectron also supports 'average'. Its parameters
+        are set as ``budget__size``.
     max_iter : int, default=1000
-        Most passes over the data in `fit`.
+        Largest number of epochs in `fit`.
     tol : float or None, default=1e-3
-        Stop after `n_iter_no_change` passes whose share of mistakes is not below the best by
-        `tol`. None: go on to a clean pass or to `max_iter`.
+        Stop when the share of mistakes is greater than the best share minus `tol` for
+        `n_iter_no_change` epochs in a row. None: stop only after an epoch without a mistake, or
+        after `max_iter` epochs.
     n_iter_no_change : int, default=5
-        How many passes without a gain of `tol` end training.
+        Number of epochs without a gain of `tol` after which training stops.
     shuffle : bool, default=True
-        True: a new permutation each pass, for two classes the one `Perceptron` makes. False: in
-        order.
+        True: a new permutation in each epoch, for two classes the one of `Perceptron`. False: rows
+        in order.
     random_state : int, RandomState or None, default=0
         Seed of the order of visits, and of the rows that a random budget drops.
     verbose : int, default=0
-        1 prints a line a pass.
+        1 prints one line per epoch.
 
     Attributes
     ----------
-    classes_ : array
+    classes_ : array of shape (n_classes,)
+        Labels.
     support_ : int array of shape (n_support,)
-        Which rows the support rows are; `partial_fit` counts rows over all calls.
+        Row numbers of the support rows; `partial_fit` counts rows over all calls.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
+        Support rows.
     dual_coef_ : array of shape (1, n_support), or (n_classes, n_support) for more than two
-        The coefficients that predict. keep='vote' has none: `steps_` has its hyperplanes.
-    steps_ : Steps
-        Without a budget, each change of a coefficient and the visit it was made at.
+        Coefficients used by `predict`. Not with keep='vote', which uses `steps_`.
+    steps_ : CoefficientSteps
+        Every change of a coefficient and its visit. Not with a budget.
     gamma_ : float
-        The number that `gamma` stood for; of a named kernel.
+        Value of `gamma`. Not with a function as kernel.
     n_iter_ : int
-        Passes made in the last call.
+        Epochs of the last call.
     n_mistakes_ : int
         Mistakes of all classes, summed over calls of `partial_fit`. On rows that the kernel
         separates with the margin g, each class makes at most max K(x, x) / g^2.
     stop_reason_ : str
-        'separated' (a pass without a mistake), 'no_improvement' or 'max_iter'.
+        'separated' (an epoch without a mistake), 'no_improvement' or 'max_iter'.
     trace_ : Trace or OneVsRestTrace
-        Pass by pass; `loss` is the share of mistakes, `norms` are in the feature space (NaN with
-        a random budget, which does not follow them).
-    n_features_in_, feature_names_in_
+        Totals of each epoch; `loss` is the share of mistakes, `norms` are in the feature space (NaN
+        with a random budget).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had them.
 
     Examples
     --------
@@ -98,10 +116,10 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
     """
 
     classes_: Any
-    steps_: Steps
-    _machine: Machine
+    steps_: CoefficientSteps
+    _model: KernelModel
     _keep: str
-    _asked: tuple[Any, ...]
+    _fixed: tuple[Any, ...]
 
     def __init__(
         self,
@@ -133,11 +151,22 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
         self.verbose = verbose
 
     def set_params(self, **params: Any) -> KernelPerceptron:
-        """Set parameters; `budget__size=100` replaces the budget by one of 100 rows."""
+        """Set parameters; `budget__size=100` sets the size of the budget.
+
+        Parameters
+        ----------
+        **params : Any
+            Parameters of the estimator, and of its budget as ``budget__name``.
+
+        Returns
+        -------
+        KernelPerceptron
+            The estimator.
+        """
         own, inside = apart(params, "budget")
         super().set_params(**own)
         if inside:
-            budget = resolve(self.budget)
+            budget = resolve_budget(self.budget)
             if budget is None:
                 raise ParameterError(
                     f"budget is None and has no parameter {sorted(inside)}. Set budget='random' "
@@ -160,17 +189,29 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-        y : labels of any kind, shape (n_samples,)
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels of any kind.
         sample_weight : array of shape (n_samples,), optional
             A weight multiplies the update; a row of weight 0 is never a mistake.
+
+        Returns
+        -------
+        KernelPerceptron
+            The fitted estimator.
         """
-        options = KernelOptions.of(self.get_params(deep=False))
+        budget = self._check_params()
         problem = Problem.labelled(self._matrix(X, y, reset=True), y, sample_weight)
-        passes, seed = options.passes(problem.n_rows, self.random_state)
-        machine = self._begin(problem, options, seed)
-        passed = machine.train(_rows(problem), passes, options.stop, self._say)
-        self._publish(machine, problem, options, passed)
-        if passed.reason is StopReason.MAX_ITER and self.tol is not None:
+        seed = self._seed()
+        machine = KernelMachine(
+            self._new_model(problem, budget, seed),
+            shuffle=bool(self.shuffle),
+            seed=seed,
+            tol=None if self.tol is None else float(self.tol),
+            patience=int(self.n_iter_no_change),
+        )
+        self._train(machine, problem, int(self.max_iter))
+        if machine.reason is StopReason.MAX_ITER and self.tol is not None:
             warnings.warn(
                 "Maximum number of iteration reached before convergence. Consider increasing "
                 "max_iter to improve the fit.",
@@ -183,30 +224,67 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KernelPerceptron:
-        """One pass over X and y, going on from where the model stands.
+        """Continue training with one epoch over X and y.
 
-        With a budget, memory is bounded however long the stream is.
+        With a budget, memory is bounded for a stream of any length.
 
         Parameters
         ----------
-        classes : array
-            All labels that will ever come: on the first call, unless `y` has them all.
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array, optional
+            All labels of the stream: on the first call, unless `y` has them all.
+        sample_weight : array of shape (n_samples,), optional
+            A weight multiplies the update; a row of weight 0 is never a mistake.
+
+        Returns
+        -------
+        KernelPerceptron
+            The fitted estimator.
         """
-        options = KernelOptions.of(self.get_params(deep=False)).once()
-        first = not hasattr(self, "_machine")
+        budget = self._check_params()
+        first = not hasattr(self, "_model")
         checked = self._matrix(X, y, reset=first)
-        if first:
-            problem = Problem.labelled(checked, y, sample_weight, classes)
-        else:
-            self._check_same(classes)
-            problem = Problem.labelled(checked, y, sample_weight, self.classes_)
-        passes, seed = options.passes(problem.n_rows, self.random_state)
-        machine = self._begin(problem, options, seed) if first else self._machine.copy()
-        passed = machine.train(_rows(problem), passes, options.stop, self._say)
-        self._publish(machine, problem, options, passed)
+        if not first:
+            self._check_unchanged(classes)
+            classes = self.classes_
+        problem = Problem.labelled(checked, y, sample_weight, classes)
+        seed = self._seed()
+        model = self._new_model(problem, budget, seed) if first else self._model.copy()
+        machine = KernelMachine(model, shuffle=bool(self.shuffle), seed=seed, clean=False)
+        self._train(machine, problem, max_iter=1)
         return self
 
-    def _begin(self, problem: Problem, options: KernelOptions, seed: int) -> Machine:
+    def _check_params(self) -> Budget | None:
+        """Check all parameters but those of the kernel, which may depend on the rows."""
+        shared = ("max_iter", "tol", "n_iter_no_change", "random_state", "verbose")
+        checks = {name: CHECKS[name] for name in shared}
+        checks["keep"] = (lambda v: isinstance(v, str) and v in KEEPS), f"one of {KEEPS}"
+        checks["shuffle"] = (lambda v: isinstance(v, (bool, np.bool_))), "True or False"
+        for name, (test, words) in checks.items():
+            value = getattr(self, name)
+            if not test(value):
+                raise ParameterError(
+                    f"The {name!r} parameter of KernelPerceptron must be {words}. Got {value!r} "
+                    "instead."
+                )
+        budget = resolve_budget(self.budget)
+        average = self.keep == "average" and isinstance(budget, Projectron)
+        if budget is not None and self.keep != "last" and not average:
+            raise NotSupportedError(
+                f"keep={self.keep!r} needs all support rows of the run, and {budget!r} drops some. "
+                "Use keep='last', budget=None, or keep='average' with a Projectron."
+            )
+        return budget
+
+    def _seed(self) -> int:
+        """Draw the seed that `Perceptron` would draw for two classes."""
+        (seed,), _ = seeds_and_split(self.random_state, 1, lambda: None)
+        return seed
+
+    def _new_model(self, problem: Problem, budget: Budget | None, seed: int) -> KernelModel:
         n_classes = len(problem.classes)
         if n_classes < 2:
             raise LabelError(
@@ -214,19 +292,19 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
                 f"({problem.classes.tolist()[0]!r}). Add another class, or name all classes in the "
                 "first call of partial_fit."
             )
-        kernel = Kernel.of(self.kernel, self.degree, self.gamma, self.coef0, problem.X)
-        return Machine.begin(kernel, 1 if n_classes == 2 else n_classes, options.budget, seed)
+        kernel = Kernel.from_params(self.kernel, self.degree, self.gamma, self.coef0, problem.X)
+        return KernelModel.zero(kernel, 1 if n_classes == 2 else n_classes, budget, seed)
 
-    def _asks(self) -> tuple[Any, ...]:
-        return self.kernel, self.degree, self.gamma, self.coef0, resolve(self.budget)
+    def _kernel_and_budget(self) -> tuple[Any, ...]:
+        return self.kernel, self.degree, self.gamma, self.coef0, resolve_budget(self.budget)
 
-    def _check_same(self, classes: Any) -> None:
-        """What cannot change while a model learns on."""
-        if self._asks() != self._asked:
+    def _check_unchanged(self, classes: Any) -> None:
+        """Check what cannot change between calls of partial_fit."""
+        if self._kernel_and_budget() != self._fixed:
             raise ParameterError(
                 "the kernel or the budget was changed after the first call, from "
-                f"{self._asked} to {self._asks()}. The coefficients belong to the old one: set it "
-                "back, or call fit."
+                f"{self._fixed} to {self._kernel_and_budget()}. The coefficients belong to the old "
+                "one: set it back, or call fit."
             )
         named = self.classes_ if classes is None else np.unique(classes)
         if not np.array_equal(named, self.classes_):
@@ -235,92 +313,110 @@ class KernelPerceptron(TakesRows, ClassifierMixin, BaseEstimator):  # type: igno
                 f"{self.classes_!r}. Leave classes out on later calls."
             )
 
-    def _say(self, number: int, mistakes: Any) -> None:
-        if self.verbose:
-            print(f"pass {number}: {int(mistakes.sum())} mistakes")
+    def _train(self, machine: KernelMachine, problem: Problem, max_iter: int) -> None:
+        """Run the machine and set the fitted attributes."""
 
-    def _publish(
-        self, machine: Machine, problem: Problem, options: KernelOptions, passed: Passed
-    ) -> None:
-        """Set the attributes of a finished run."""
+        def after_epoch(epoch: int, mistakes: Any) -> None:
+            if self.verbose:
+                print(f"epoch {epoch}: {mistakes.sum()} mistakes")
+
+        y = problem.class_numbers().astype(np.int32)
+        started = time.perf_counter()
+        train(machine, RowBlock(problem.X, y, problem.sample_weight), max_iter, after_epoch)
+        seconds = time.perf_counter() - started
+        model, store = machine.model, machine.model.store
         for name in ("steps_", "gamma_"):
             self.__dict__.pop(name, None)
-        store = machine.store
-        self._machine, self._keep, self._asked = machine, options.keep, self._asks()
+        self._model, self._keep, self._fixed = model, self.keep, self._kernel_and_budget()
         self.classes_ = problem.classes
-        self.support_ = store.numbers[: store.size].copy()
-        if options.budget is None:
-            self.steps_ = machine.steps
-        if machine.kernel.function is None:
-            self.gamma_ = machine.kernel.gamma
-        self.n_mistakes_ = int(machine.mistakes.sum())
-        self.n_iter_ = len(passed.mistakes)
-        self.stop_reason_ = str(passed.reason)
-        traces = tuple(_trace(passed, k, problem, options.keep) for k in range(passed.planes))
+        self.support_ = store.row_numbers[: store.size].copy()
+        if model.budget is None:
+            self.steps_ = model.steps
+        if model.kernel.function is None:
+            self.gamma_ = model.kernel.gamma
+        self.n_mistakes_ = int(model.mistakes.sum())
+        self.n_iter_ = len(machine.mistakes)
+        self.stop_reason_ = str(machine.reason)
+        planes = range(len(model.mistakes))
+        traces = tuple(self._trace(machine, k, problem.n_rows, seconds) for k in planes)
         self.trace_ = traces[0] if len(traces) == 1 else OneVsRestTrace(problem.classes, traces)
+
+    def _trace(self, machine: KernelMachine, plane: int, n_rows: int, seconds: float) -> Trace:
+        assert machine.reason is not None
+        mistakes = np.array([m[plane] for m in machine.mistakes])
+        return Trace(
+            machine.reason,
+            mistakes,
+            mistakes.copy(),
+            loss=mistakes / n_rows,
+            norms=np.array([norm[plane] for norm in machine.norms]),
+            seconds=seconds / len(machine.model.mistakes),
+            compile_seconds=0.0,
+            n_rows=n_rows,
+            keep=self.keep,
+            kept_pass=len(mistakes) if self.keep == "last" else None,
+        )
 
     # --------------------------------------------------------------------- results
 
     @property
     def support_vectors_(self) -> Any:
-        """The support rows, put together when asked for."""
-        return self._fitted("support_vectors_").store.rows()
+        """The support rows as one matrix."""
+        return self._fitted_model("support_vectors_").store.rows()
 
     @property
     def dual_coef_(self) -> Any:
-        """The coefficients that predict."""
-        machine = self._fitted("dual_coef_")
+        """The coefficients used by predict."""
+        model = self._fitted_model("dual_coef_")
         if self._keep == "vote":
             raise AttributeError(
-                "keep='vote' has no dual_coef_: it keeps all hyperplanes, in steps_ (visit, "
-                "support, plane, amount)."
+                "keep='vote' has no dual_coef_: it uses all hyperplanes of the run, see steps_ "
+                "(visit, support, plane, amount)."
             )
-        return machine.coefficients(average=self._keep == "average").T.copy()
+        return model.coefficients(average=self._keep == "average").T.copy()
 
-    def _fitted(self, name: str) -> Machine:
-        if "_machine" not in vars(self):
+    def _fitted_model(self, name: str) -> KernelModel:
+        if "_model" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self._machine
+        return self._model
 
     # ------------------------------------------------------------------ prediction
 
     def decision_function(self, X: Any) -> Any:
-        """Scores f(x) (with keep='vote', the mean vote): shape (n,) or (n, n_classes)."""
+        """Return the scores f(x); with keep='vote', the mean vote.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            Scores.
+        """
         check_is_fitted(self, "classes_")
         X = self._matrix(X, reset=False)
-        machine = self._machine
+        model = self._model
         if self._keep == "vote":
-            scores = machine.scores_after(X, [machine.visits]).vote[0]
+            scores = model.scores_after(X, [model.visits]).vote[0]
         else:
-            scores = machine.scores(X, average=self._keep == "average")
+            scores = model.scores(X, average=self._keep == "average")
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Any:
-        """Labels. Two classes: a score >= 0 is the second class, always."""
+        """Return the label of each row. Two classes: a score >= 0 is the second class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
         scores = self.decision_function(X)
         number = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[number]
-
-
-def _rows(problem: Problem) -> Rows:
-    """Two classes are one hyperplane; more are one each, against the rest."""
-    n, k = problem.n_rows, len(problem.classes)
-    y = problem.y[None] if k == 2 else np.where(problem.y == np.arange(k)[:, None], 1, -1)
-    weight = np.ones(n) if problem.sample_weight is None else problem.sample_weight
-    return Rows(problem.X, y.astype(np.int8), weight)
-
-
-def _trace(passed: Passed, k: int, problem: Problem, keep: str) -> Trace:
-    mistakes = passed.mistakes[:, k]
-    return Trace(
-        passed.reason,
-        mistakes.copy(),
-        mistakes.copy(),
-        mistakes / problem.n_rows,
-        passed.norms[:, k].copy(),
-        passed.seconds / passed.planes,
-        passed.compile_seconds / passed.planes,
-        problem.n_rows,
-        keep=keep,
-        kept_pass=len(mistakes) if keep == "last" else None,
-    )

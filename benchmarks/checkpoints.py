@@ -14,12 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from rosenblatt.learn.update import Update
 
 from rosenblatt import fit_file
 from rosenblatt.data.generations import Generations
 from rosenblatt.learn.planes import Planes
 from rosenblatt.learn.streaming import Nobody
-from rosenblatt.learn.update import Update
 
 ROUNDS = 5
 

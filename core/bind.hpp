@@ -30,8 +30,10 @@ nb::ndarray<nb::numpy, T> own(T* values, std::initializer_list<size_t> shape) {
     return nb::ndarray<nb::numpy, T>(values, shape, owner);
 }
 
+void bind_kernel(nb::module_&);
 void bind_learn(nb::module_&);
 void bind_rows(nb::module_&);
 void bind_parsers(nb::module_&);
+void bind_stop(nb::module_&);
 
 }  // namespace rosenblatt

@@ -340,15 +340,13 @@ Code close_epoch(Machine& m, const Block* block) {
 Code judge(Machine& m, const Block* block, double objective) {
     const EpochTotals& epoch = m.epochs.back();
     if (m.full) return Code::full;
-    const bool still = m.stop.clean && epoch.updates == 0;
-    if (still && (m.order.kind != OrderKind::sampled || !block || !would_move(m, *block)))
-        return Code::separated;
-    if (m.stop.watch_cycle && m.stop.came_back(m.planes, m.counters.updates)) return Code::cycle;
-    if (std::isnan(objective)) {
-        if (m.stop.ignore_zero_loss && epoch.loss == 0.0) return Code::running;
+    if (std::isnan(objective) && !(m.stop.ignore_zero_loss && epoch.loss == 0.0))
         objective = epoch.loss / (m.stop.size > 0.0 ? m.stop.size : m.rows_visited);
-    }
-    if (!m.stop.no_gain(objective)) return Code::running;
+    const Code code =
+        m.stop.end_epoch(epoch.updates, objective, &m.planes, m.counters.updates, [&] {
+            return m.order.kind == OrderKind::sampled && block && would_move(m, *block);
+        });
+    if (code != Code::no_improvement) return code;
     const bool slower = std::visit(
         [](auto& rule) {
             using Rule = std::decay_t<decltype(rule)>;
@@ -356,7 +354,7 @@ Code judge(Machine& m, const Block* block, double objective) {
             return false;
         },
         m.rule);
-    if (!slower) return Code::no_improvement;
+    if (!slower) return code;
     m.stop.stalled = 0;
     return Code::running;
 }

@@ -122,7 +122,7 @@ def test_a_function_is_a_kernel_too():
 def test_dense_and_sparse_give_the_same_model(clf):
     X = np.rint(4 * IRIS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rosenblatt.learn.kernel_trick.machine.BLOCK", 32)
+        patch.setattr("rosenblatt.learn.kernel_machine.GRAM_ROWS", 32)
         clf = clone(clf).set_params(gamma=0.25, tol=None, max_iter=4)
         with_dense = clone(clf).fit(X, SPECIES)
         with_csr = clone(clf).fit(sp.csr_matrix(X), SPECIES)
@@ -160,12 +160,12 @@ def test_the_store_never_grows_beyond_the_budget(budget):
     for _ in range(25):
         X = rng.uniform(-2, 2, (80, 2))
         clf.partial_fit(X, np.where(X[:, 0] * X[:, 1] > 0, "in", "out"), classes=["in", "out"])
-        machine = clf._machine
+        model = clf._model
         assert len(clf.support_) <= 30
         assert clf.support_vectors_.shape == (len(clf.support_), 2)
-        held = [*machine.store.pieces, machine.store.coef, machine.store.lag, machine.inverse]
+        held = [*model.store.pieces, model.store.coef, model.store.lag, model.inverse]
         stored.append(sum(a.nbytes for a in held))
-        assert len(machine.steps) == 0
+        assert len(model.steps) == 0
     assert max(stored) <= 8 * (30 * 2 + 2 * 60 + 30 * 30)  # rows, two columns with room, inverse
     assert clf.n_mistakes_ > 60
     X = rng.uniform(-2, 2, (500, 2))
@@ -243,7 +243,7 @@ def test_why_it_stopped_and_what_it_says(capsys):
     assert clf.stop_reason_ == "max_iter"
     lines = capsys.readouterr().out.splitlines()
     total = sum(t.mistakes[-1] for t in clf.trace_.traces)
-    assert lines[-1] == f"pass 2: {total} mistakes"
+    assert lines[-1] == f"epoch 2: {total} mistakes"
     stalled = KernelPerceptron(kernel="linear", tol=0.5).fit(IRIS, SPECIES)
     assert (stalled.stop_reason_, stalled.n_iter_) == ("no_improvement", 6)
     assert "mean of the weights" in str(

@@ -16,9 +16,9 @@ __version__ = "0.1.0"
 # name -> module; imported on first use, so that `import rosenblatt` stays quick
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators.perceptron",
-    "KernelPerceptron": "rosenblatt.kernel_perceptron",
-    "Projectron": "rosenblatt.learn.kernel_trick.budget",
-    "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
+    "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
+    "Projectron": "rosenblatt.learn.kernel_machine",
+    "RandomBudget": "rosenblatt.learn.kernel_machine",
     "Hashing": "rosenblatt.data.hashing",
     "Progressive": "rosenblatt.estimators._online",
     "Regret": "rosenblatt.estimators._online",
@@ -167,14 +167,14 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators._online import Progressive, Regret
+    from rosenblatt.estimators.kernel_perceptron import KernelPerceptron
     from rosenblatt.estimators.perceptron import Perceptron
     from rosenblatt.export import export_onnx
     from rosenblatt.from_file import fit_file, predict_file
     from rosenblatt.from_stream import fit_stream
-    from rosenblatt.kernel_perceptron import KernelPerceptron
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation
-    from rosenblatt.learn.kernel_trick.budget import Projectron, RandomBudget
+    from rosenblatt.learn.kernel_machine import Projectron, RandomBudget
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace

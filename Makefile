@@ -8,6 +8,7 @@ PIP := $(BIN)/python $(INSTALL)
 # `make` compiles the core itself, so pip only links src
 EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
 CORE := build/core
+CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 CACHE := $(CURDIR)/.numba_test_cache
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process; in the order of the folders
@@ -17,7 +18,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test long soak wheel lint stub docs bench clean
+.PHONY: demo lab test long soak wheel lint sanitize stub docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -33,8 +34,7 @@ $(VENV)/.tools: $(VENV)/.venv pyproject.toml
 # the module lies in src/rosenblatt; only what changed is compiled again
 $(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/*)
 	@echo "compiling the core (about 15 seconds the first time) ..."
-	@$(BIN)/cmake -S . -B $(CORE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
+	@$(CMAKE) -B $(CORE) >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
 	$(BIN)/cmake --build $(CORE)
 	@rm -f src/rosenblatt/_core*.so
 	@$(BIN)/cmake --install $(CORE) --prefix src >/dev/null
@@ -94,9 +94,15 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp
+	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp tests/core/*.cpp
 	$(BIN)/python .ci/stub.py
 	$(BIN)/python .ci/check_symbols.py $(CORE)
+
+# the test programs of the core, with every read and every overflow checked
+sanitize: $(VENV)/.tools
+	$(CMAKE) -B build/sanitize -DROSENBLATT_SANITIZE=ON -DROSENBLATT_TESTS=ON -DROSENBLATT_BINDINGS=OFF >/dev/null
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
 # write src/rosenblatt/_core.pyi after a change of the bindings
 stub: $(VENV)/.base $(VENV)/.core

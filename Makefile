@@ -1,4 +1,5 @@
 # make demo | make lab | make test | make long | make soak | make wheel | make lint | make docs | make bench
+# make sanitize | make cross | make full | make stub
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +19,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test long soak wheel lint sanitize stub docs bench clean
+.PHONY: demo lab test long soak wheel lint sanitize cross full stub docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -29,6 +30,9 @@ $(VENV)/.venv:
 $(VENV)/.tools: $(VENV)/.venv pyproject.toml
 	@echo "installing rosenblatt into $(VENV) (about a minute the first time) ..."
 	$(PIP) cmake ninja $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@if [ -z "$$CXX" ] && ! { command -v c++ || command -v g++ || command -v clang++; } >/dev/null; then \
+		echo "no C++ compiler found: using the one of the ziglang package (two minutes the first time)"; \
+		$(PIP) ziglang; fi
 	touch $@
 
 # the module lies in src/rosenblatt; only what changed is compiled again
@@ -80,7 +84,7 @@ soak: $(VENV)/.test $(VENV)/.core
 
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
-	$(BIN)/python -m build --wheel --outdir dist
+	$(BIN)/python -m build --outdir dist
 	$(BIN)/python .ci/same_files.py dist/*.whl src
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
@@ -103,6 +107,21 @@ sanitize: $(VENV)/.tools
 	$(CMAKE) -B build/sanitize -DROSENBLATT_SANITIZE=ON -DROSENBLATT_TESTS=ON -DROSENBLATT_BINDINGS=OFF >/dev/null
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# the core compiled for other systems
+SYSTEMS := aarch64-linux-gnu aarch64-macos x86_64-windows-gnu
+cross: $(VENV)/.tools
+	$(PIP) ziglang
+	for system in $(SYSTEMS); do \
+		$(CMAKE) -B build/$$system -DCMAKE_TOOLCHAIN_FILE=cmake/zig.cmake -DROSENBLATT_BINDINGS=OFF \
+			-DROSENBLATT_ZIG_TARGET=$$system -DROSENBLATT_ZIG_FOLDER=$(CURDIR)/build/zig >/dev/null && \
+		$(BIN)/cmake --build build/$$system || exit 1; done
+
+# what takes too long for every change: no compiler, other systems, every Python, old dependencies
+full: $(VENV)/.dev $(VENV)/.core sanitize cross
+	$(BIN)/python .ci/without_compiler.py
+	$(BIN)/python .ci/wheels.py
+	$(BIN)/python .ci/wheels.py --oldest
 
 # write src/rosenblatt/_core.pyi after a change of the bindings
 stub: $(VENV)/.base $(VENV)/.core

@@ -1,4 +1,5 @@
 # make demo | make lab | make test | make long | make soak | make wheel | make lint | make docs | make bench
+# make sanitize | make cross | make full | make stub
 PYTHON ?= python3
 # bytecode is cached: the tests start many processes
 unexport PYTHONDONTWRITEBYTECODE
@@ -10,6 +11,7 @@ PIP := $(BIN)/python $(INSTALL)
 # `make` compiles the core itself, so pip only links src
 EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
 CORE := build/core
+CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process; in the order of the folders
 # after the first, see tests/conftest.py; doctests, which are short, come last
@@ -18,7 +20,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test long soak wheel lint stub docs bench clean
+.PHONY: demo lab test long soak wheel lint sanitize cross full stub docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -29,13 +31,15 @@ $(VENV)/.venv:
 $(VENV)/.tools: $(VENV)/.venv pyproject.toml
 	@echo "installing rosenblatt into $(VENV) (about a minute the first time) ..."
 	$(PIP) cmake ninja $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@if [ -z "$$CXX" ] && ! { command -v c++ || command -v g++ || command -v clang++; } >/dev/null; then \
+		echo "no C++ compiler found: using the one of the ziglang package (two minutes the first time)"; \
+		$(PIP) ziglang; fi
 	touch $@
 
 # the module lies in src/rosenblatt; only what changed is compiled again
 $(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/*)
 	@echo "compiling the core (about 15 seconds the first time) ..."
-	@$(BIN)/cmake -S . -B $(CORE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-		-DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
+	@$(CMAKE) -B $(CORE) >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
 	$(BIN)/cmake --build $(CORE)
 	@rm -f src/rosenblatt/_core*.so
 	@$(BIN)/cmake --install $(CORE) --prefix src >/dev/null
@@ -82,7 +86,7 @@ soak: $(VENV)/.test $(VENV)/.core
 
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
-	$(BIN)/python -m build --wheel --outdir dist
+	$(BIN)/python -m build --outdir dist
 	$(BIN)/python .ci/same_files.py dist/*.whl src
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
@@ -98,9 +102,30 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp
+	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp tests/core/*.cpp
 	$(BIN)/python .ci/stub.py
 	$(BIN)/python .ci/check_symbols.py $(CORE)
+
+# the test programs of the core, with every read and every overflow checked
+sanitize: $(VENV)/.tools
+	$(CMAKE) -B build/sanitize -DROSENBLATT_SANITIZE=ON -DROSENBLATT_TESTS=ON -DROSENBLATT_BINDINGS=OFF >/dev/null
+	$(BIN)/cmake --build build/sanitize
+	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# the core compiled for other systems
+SYSTEMS := aarch64-linux-gnu aarch64-macos x86_64-windows-gnu
+cross: $(VENV)/.tools
+	$(PIP) ziglang
+	for system in $(SYSTEMS); do \
+		$(CMAKE) -B build/$$system -DCMAKE_TOOLCHAIN_FILE=cmake/zig.cmake -DROSENBLATT_BINDINGS=OFF \
+			-DROSENBLATT_ZIG_TARGET=$$system -DROSENBLATT_ZIG_FOLDER=$(CURDIR)/build/zig >/dev/null && \
+		$(BIN)/cmake --build build/$$system || exit 1; done
+
+# what takes too long for every change: no compiler, other systems, every Python, old dependencies
+full: $(VENV)/.dev $(VENV)/.core sanitize cross
+	$(BIN)/python .ci/without_compiler.py
+	$(BIN)/python .ci/wheels.py
+	$(BIN)/python .ci/wheels.py --oldest
 
 # write src/rosenblatt/_core.pyi after a change of the bindings
 stub: $(VENV)/.base $(VENV)/.core

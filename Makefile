@@ -94,6 +94,7 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp
 	$(BIN)/python .ci/stub.py
 	$(BIN)/python .ci/check_symbols.py $(CORE)
 

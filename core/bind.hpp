@@ -1,4 +1,5 @@
-// What the binding files share. Each bind_*.cpp defines one function that adds its names to the module.
+// What the binding files share. Each bind_*.cpp defines one function that adds its names to the
+// module.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

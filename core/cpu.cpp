@@ -9,11 +9,19 @@
 namespace rosenblatt {
 
 #ifdef ROSENBLATT_X86_LEVELS
-namespace v2 { const RowOps* row_ops(Kind); }
-namespace v3 { const RowOps* row_ops(Kind); }
-namespace v4 { const RowOps* row_ops(Kind); }
+namespace v2 {
+const RowOps* row_ops(Kind);
+}
+namespace v3 {
+const RowOps* row_ops(Kind);
+}
+namespace v4 {
+const RowOps* row_ops(Kind);
+}
 #else
-namespace base { const RowOps* row_ops(Kind); }
+namespace base {
+const RowOps* row_ops(Kind);
+}
 #endif
 
 namespace {
@@ -37,7 +45,9 @@ struct Features {
     }
     static bool all(unsigned have, unsigned need) { return (have & need) == need; }
 
-    bool v2() const { return all(ecx1, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT); }
+    bool v2() const {
+        return all(ecx1, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT);
+    }
     bool v3() const {
         constexpr unsigned lzcnt = 1u << 5, ymm = 0x6;
         return v2() && all(state, ymm) && all(ecx1, bit_AVX | bit_FMA | bit_MOVBE | bit_F16C) &&

@@ -1,9 +1,11 @@
-// The operations of rows.hpp, written once for all kinds of rows and compiled once per instruction set.
+// The operations of rows.hpp, written once for all kinds of rows and compiled once per instruction
+// set.
 //
-// ROSENBLATT_ISA names the instruction set (v2, v3, v4, or base), ROSENBLATT_WIDTH is the width of its
-// vectors in bytes. Everything here has internal linkage: a weak symbol, as an inline function of the
-// standard library makes one, could be taken from the object for AVX-512 and run on a processor
-// without it. So nothing but <cstdint> and <cstddef> is included (.ci/check_symbols.py tests this).
+// ROSENBLATT_ISA names the instruction set (v2, v3, v4, or base), ROSENBLATT_WIDTH is the width of
+// its vectors in bytes. Everything here has internal linkage: a weak symbol, as an inline function
+// of the standard library makes one, could be taken from the object for AVX-512 and run on a
+// processor without it. So nothing but <cstdint> and <cstddef> is included (.ci/check_symbols.py
+// tests this).
 #pragma once
 #include "rows.hpp"
 
@@ -14,68 +16,137 @@
 namespace rosenblatt::ROSENBLATT_ISA {
 namespace {
 
-constexpr int LANES = 8;
 constexpr double LARGEST = 1.7976931348623157e308;  // z <= LARGEST: z < inf
 
-// Eight lanes to one sum, by halves (see rows.hpp).
-inline double fold(double* s) {
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l) s[l] += s[l + half];
-    return s[0];
-}
-
-// Eight lanes in registers: l += x * w, eight columns at once. Compilers without vector extensions
-// have plain arrays; the bits are the same.
+// Vectors of BYTES / 8 numbers, and eight lanes made of them. A compiler without vector extensions
+// has vectors of one number; the bits are the same. (The types are spelled out because GCC 12
+// ignores a vector size that depends on a template argument.)
 #if defined(__GNUC__) || defined(__clang__)
-constexpr int PER = ROSENBLATT_WIDTH / 8;  // float64 per vector
-constexpr int PARTS = LANES / PER;         // vectors per eight lanes
-using Vector = double __attribute__((vector_size(ROSENBLATT_WIDTH)));
-using Vector64 = double __attribute__((vector_size(ROSENBLATT_WIDTH), aligned(8), may_alias));
-using Vector32 = float __attribute__((vector_size(ROSENBLATT_WIDTH / 2), aligned(4), may_alias));
+#define ROSENBLATT_INLINE inline __attribute__((always_inline))
 
-inline Vector load_vector(const double* p) { return *reinterpret_cast<const Vector64*>(p); }
-inline Vector load_vector(const float* p) {
-    return __builtin_convertvector(*reinterpret_cast<const Vector32*>(p), Vector);
-}
+template <int BYTES>
+struct Types;
+template <>
+struct Types<16> {
+    using F64 = double __attribute__((vector_size(16)));
+    using F32 = float __attribute__((vector_size(8)));
+    using I64 = int64_t __attribute__((vector_size(16)));
+};
+template <>
+struct Types<32> {
+    using F64 = double __attribute__((vector_size(32)));
+    using F32 = float __attribute__((vector_size(16)));
+    using I64 = int64_t __attribute__((vector_size(32)));
+};
+template <>
+struct Types<64> {
+    using F64 = double __attribute__((vector_size(64)));
+    using F32 = float __attribute__((vector_size(32)));
+    using I64 = int64_t __attribute__((vector_size(64)));
+};
+
+template <int BYTES>
+struct Vectors {
+    static constexpr int PER = BYTES / 8;
+    using Vector = typename Types<BYTES>::F64;
+    using Vector32 = typename Types<BYTES>::F32;
+    using Bits = typename Types<BYTES>::I64;
+
+    template <class V>
+    static V unaligned(const void* p) {
+        V v;
+        __builtin_memcpy(&v, p, sizeof(V));
+        return v;
+    }
+    static Vector load(const double* p) { return unaligned<Vector>(p); }
+    static Vector load(const float* p) {
+        return __builtin_convertvector(unaligned<Vector32>(p), Vector);
+    }
+    // v where all bits of `keep` are set, 0 where none is
+    static Vector masked(Vector v, const int64_t* keep) {
+        return reinterpret_cast<Vector>(reinterpret_cast<Bits>(v) & unaligned<Bits>(keep));
+    }
+    static void store(double* p, Vector v) { __builtin_memcpy(p, &v, sizeof(Vector)); }
+};
+
 inline void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 #else
-constexpr int PER = 1;
-constexpr int PARTS = LANES;
-using Vector = double;
-inline Vector load_vector(const double* p) { return *p; }
-inline Vector load_vector(const float* p) { return double(*p); }
+#define ROSENBLATT_INLINE inline
+
+template <int BYTES>
+struct Vectors {
+    static constexpr int PER = 1;
+    using Vector = double;
+    static Vector load(const double* p) { return *p; }
+    static Vector load(const float* p) { return double(*p); }
+    static Vector masked(Vector v, const int64_t* keep) { return *keep ? v : 0; }
+    static void store(double* p, Vector v) { *p = v; }
+};
+
 inline void prefetch(const void*) {}
 #endif
 
-struct Lanes {
-    Vector part[PARTS];
+// Sum of N lanes, by halves: s[l] += s[l + N / 2], and so on (see rows.hpp).
+template <int N>
+inline double fold(const double* s) {
+    if constexpr (N == 1) {
+        return s[0];
+    } else {
+        double half[N / 2];
+        for (int l = 0; l < N / 2; ++l) half[l] = s[l] + s[l + N / 2];
+        return fold<N / 2>(half);
+    }
+}
 
-    // lane l += x[l] * w[l]
-    template <class T>
-    void add_product(const T* x, const double* w) {
-        for (int k = 0; k < PARTS; ++k)
-            part[k] += load_vector(x + k * PER) * load_vector(w + k * PER);
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define ROSENBLATT_SHUFFLE
+#endif
+#endif
+
+// Eight lanes in registers.
+template <int BYTES>
+struct Lanes {
+    using V = Vectors<BYTES>;
+    static constexpr int PARTS = LANES / V::PER;
+    typename V::Vector part[PARTS];
+
+    double sum() const {
+        typename V::Vector v[PARTS];
+        for (int k = 0; k < PARTS; ++k) v[k] = part[k];
+        for (int half = PARTS / 2; half > 0; half /= 2)
+            for (int k = 0; k < half; ++k) v[k] += v[k + half];
+        return fold_vector(v[0]);
     }
 
-    // The sum of the lanes, after lane l += x[l] * w[l] for the l < tail that remain.
-    template <class T>
-    double sum(const T* x, const double* w, int64_t tail) const {
-        double s[LANES];
-        for (int k = 0; k < PARTS; ++k)
-            for (int l = 0; l < PER; ++l)
-#if defined(__GNUC__) || defined(__clang__)
-                s[k * PER + l] = part[k][l];
-#else
-                s[k * PER + l] = part[k];
+    // Halves of a vector are taken by shuffles; by way of memory they would take longer.
+    static double fold_vector(typename V::Vector v) {
+#ifdef ROSENBLATT_SHUFFLE
+        if constexpr (V::PER == 2) {
+            return v[0] + v[1];
+        } else if constexpr (V::PER == 4) {
+            return Lanes<16>::fold_vector(__builtin_shufflevector(v, v, 0, 1) +
+                                          __builtin_shufflevector(v, v, 2, 3));
+        } else if constexpr (V::PER == 8) {
+            return Lanes<32>::fold_vector(__builtin_shufflevector(v, v, 0, 1, 2, 3) +
+                                          __builtin_shufflevector(v, v, 4, 5, 6, 7));
+        }
 #endif
-        for (int64_t l = 0; l < tail; ++l) s[l] += double(x[l]) * w[l];
-        return fold(s);
+        double s[V::PER];
+        V::store(s, v);
+        return fold<V::PER>(s);
     }
 };
 
-// Rows that a scan will visit soon are fetched ahead, when it does not visit them in order: NEAR
-// visits before their turn, at most LINES cache lines of each; of CSR rows indptr FAR visits before.
-constexpr int64_t NEAR = 6, FAR = 12, LINES = 16, LINE = 64;
+// Vectors of 64 bytes pay where a value is used for several planes. Rows are rarely aligned to 64
+// bytes, so that each such load takes two cache lines.
+constexpr int WIDE = ROSENBLATT_WIDTH;
+constexpr int NARROW = ROSENBLATT_WIDTH < 32 ? ROSENBLATT_WIDTH : 32;
+
+// A scan that does not visit rows in order asks the memory for them ahead of time: ROWS_AHEAD
+// visits before their turn, at most LINES cache lines of each; for indptr of CSR rows STARTS_AHEAD
+// visits.
+constexpr int64_t ROWS_AHEAD = 6, STARTS_AHEAD = 12, LINES = 16, LINE = 64;
 
 inline void prefetch_range(const void* from, int64_t bytes) {
     const char* p = static_cast<const char*>(from);
@@ -85,14 +156,20 @@ inline void prefetch_range(const void* from, int64_t bytes) {
 template <class T>
 struct Dense {
     const Rows& rows;
+    const int64_t d, full;  // full: the columns in whole groups of eight
+    int64_t below[LANES];   // all bits set where lane l has a column after those, l < d - full
 
-    const T* at(int64_t i) const { return static_cast<const T*>(rows.data) + i * rows.d; }
+    explicit Dense(const Rows& r) : rows(r), d(r.d), full(r.d & ~int64_t(LANES - 1)) {
+        for (int l = 0; l < LANES; ++l) below[l] = -int64_t(l < d - full);
+    }
+
+    const T* at(int64_t i) const { return static_cast<const T*>(rows.data) + i * d; }
 
     // f(j, x_j) for each entry
     template <class F>
     void each(int64_t i, F f) const {
         const T* x = at(i);
-        for (int64_t j = 0; j < rows.d; ++j) f(j, double(x[j]));
+        for (int64_t j = 0; j < d; ++j) f(j, double(x[j]));
     }
 
     // sum of f(j, x_j), in lanes
@@ -100,91 +177,137 @@ struct Dense {
     double sum(int64_t i, F f) const {
         const T* x = at(i);
         double s[LANES] = {};
-        int64_t j = 0;
-        for (; j + LANES <= rows.d; j += LANES)
+        for (int64_t j = 0; j < full; j += LANES)
             for (int l = 0; l < LANES; ++l) s[l] += f(j + l, double(x[j + l]));
-        for (int l = 0; j + l < rows.d; ++l) s[l] += f(j + l, double(x[j + l]));
-        return fold(s);
+        for (int l = 0; l < d - full; ++l) s[l] += f(full + l, double(x[full + l]));
+        return fold<LANES>(s);
     }
 
-    double dot(int64_t i, const double* w) const {
-        const T* x = at(i);
-        Lanes s = {};
-        int64_t j = 0;
-        for (; j + LANES <= rows.d; j += LANES) s.add_product(x + j, w + j);
-        return s.sum(x + j, w + j, rows.d - j);
+    // The last columns of a row are read as a whole group of eight, which leads into the next row;
+    // what is not of this row is cleared. At the end of the matrix they are copied to `room` first.
+    const T* last_columns(const T* x, T* room) const {
+        if (at(rows.n) - (x + full) >= LANES) return x + full;
+        for (int l = 0; l < LANES; ++l) room[l] = l < d - full ? x[full + l] : T(0);
+        return room;
     }
+
+    // The weights of the last columns, then zeros.
+    struct Tail {
+        double w[LANES];
+        Tail(const double* from, int64_t n) {
+            for (int l = 0; l < LANES; ++l) w[l] = l < n ? from[l] : 0;
+        }
+    };
+
+    // s[r][p] = the products of row r with plane p, in lanes: each value and each weight is loaded
+    // once for R * P products. Weights of the last columns are at W_tail, with zeros after them.
+    template <int R, int P, int BYTES>
+    ROSENBLATT_INLINE void products(const T* x, const double* W, int64_t stride,
+                                    const double* W_tail, int64_t tail_stride,
+                                    Lanes<BYTES> (&s)[R][P]) const {
+        using V = Vectors<BYTES>;
+        constexpr int PER = V::PER, PARTS = Lanes<BYTES>::PARTS;
+        for (int r = 0; r < R; ++r)
+            for (int p = 0; p < P; ++p) s[r][p] = {};
+        for (int64_t j = 0; j < full; j += LANES)
+            for (int k = 0; k < PARTS; ++k) {
+                typename V::Vector v[R];
+                for (int r = 0; r < R; ++r) v[r] = V::load(x + r * d + j + k * PER);
+                for (int p = 0; p < P; ++p) {
+                    const typename V::Vector w = V::load(W + p * stride + j + k * PER);
+                    for (int r = 0; r < R; ++r) s[r][p].part[k] += v[r] * w;
+                }
+            }
+        if (full == d) return;
+        T room[R][LANES];
+        const T* last[R];
+        for (int r = 0; r < R; ++r) last[r] = last_columns(x + r * d, room[r]);
+        for (int k = 0; k < PARTS; ++k) {
+            typename V::Vector v[R];
+            for (int r = 0; r < R; ++r)
+                v[r] = V::masked(V::load(last[r] + k * PER), below + k * PER);
+            for (int p = 0; p < P; ++p) {
+                const typename V::Vector w = V::load(W_tail + p * tail_stride + k * PER);
+                for (int r = 0; r < R; ++r) s[r][p].part[k] += v[r] * w;
+            }
+        }
+    }
+
+    double dot(int64_t i, const double* w, const Tail& tail) const {
+        Lanes<NARROW> s[1][1];
+        products(at(i), w, 0, tail.w, 0, s);
+        return s[0][0].sum();
+    }
+
+    Tail tail(const double* w) const { return Tail(w + full, d - full); }
+    double dot(int64_t i, const double* w) const { return dot(i, w, tail(w)); }
 
     Entries load(int64_t i, const Scratch& scratch) const {
         const T* x = at(i);
         if constexpr (sizeof(T) == sizeof(double)) {
-            return {nullptr, reinterpret_cast<const double*>(x), rows.d};
+            return {nullptr, reinterpret_cast<const double*>(x), d};
         } else {
-            for (int64_t j = 0; j < rows.d; ++j) scratch.values[j] = double(x[j]);
-            return {nullptr, scratch.values, rows.d};
+            for (int64_t j = 0; j < d; ++j) scratch.values[j] = double(x[j]);
+            return {nullptr, scratch.values, d};
         }
     }
 
     void prefetch_ahead(const Scan& scan, int64_t t) const {
-        if (t + NEAR < scan.n)
-            prefetch_range(at(scan.order[t + NEAR]), rows.d * int64_t(sizeof(T)));
+        if (t + ROWS_AHEAD < scan.n)
+            prefetch_range(at(scan.order[t + ROWS_AHEAD]), d * int64_t(sizeof(T)));
     }
 
-    // Scores of R rows with P planes: each value and each weight is loaded once for R * P products.
+    // Tiles of R rows and up to PLANES planes fill the registers. Rows are taken one by one where
+    // vectors are short, or for a single plane: the memory delivers one row after the other faster.
+    static constexpr int ROWS = WIDE == 64 ? 4 : 1;
+    static constexpr int PLANES = WIDE == 16 ? 4 : 5;
+
     template <int R, int P>
     void tile(const double* W, const double* b, int64_t planes, double* out, int64_t i) const {
-        const int64_t d = rows.d;
-        const T* x = at(i);
-        Lanes s[R][P] = {};
-        int64_t j = 0;
-        for (; j + LANES <= d; j += LANES)
-            for (int k = 0; k < PARTS; ++k) {
-                Vector v[R];
-                for (int r = 0; r < R; ++r) v[r] = load_vector(x + r * d + j + k * PER);
-                for (int p = 0; p < P; ++p) {
-                    const Vector w = load_vector(W + p * d + j + k * PER);
-                    for (int r = 0; r < R; ++r) s[r][p].part[k] += v[r] * w;
-                }
-            }
+        const int64_t stride = padded(d);
+        Lanes<P == 1 ? NARROW : WIDE> s[R][P];
+        products(at(i), W, stride, W + full, stride, s);
         for (int r = 0; r < R; ++r)
-            for (int p = 0; p < P; ++p)
-                out[r * planes + p] = s[r][p].sum(x + r * d + j, W + p * d + j, d - j) + b[p];
+            for (int p = 0; p < P; ++p) out[r * planes + p] = s[r][p].sum() + b[p];
     }
 
+    // R rows with all planes, `group` planes at once.
     template <int R>
-    void row_scores(const double* W, const double* b, int64_t planes, double* out,
-                    int64_t i) const {
-        const int64_t d = rows.d;
-        int64_t p = 0;
-        for (; p + PLANES <= planes; p += PLANES)
-            tile<R, PLANES>(W + p * d, b + p, planes, out + p, i);
-        if (PLANES > 2 && p + 2 <= planes) {
-            tile<R, 2>(W + p * d, b + p, planes, out + p, i);
-            p += 2;
+    void tiles(const double* W, const double* b, int64_t planes, int64_t group, double* out,
+               int64_t i) const {
+        for (int64_t p = 0; p < planes; p += group) {
+            const double* w = W + p * padded(d);
+            double* o = out + p;
+            switch (planes - p < group ? planes - p : group) {
+                case 1: tile<R, 1>(w, b + p, planes, o, i); break;
+                case 2: tile<R, 2>(w, b + p, planes, o, i); break;
+                case 3: tile<R, 3>(w, b + p, planes, o, i); break;
+                case 4: tile<R, 4>(w, b + p, planes, o, i); break;
+                default: tile<R, PLANES>(w, b + p, planes, o, i);
+            }
         }
-        if (PLANES > 4 && p + 2 <= planes) {
-            tile<R, 2>(W + p * d, b + p, planes, out + p, i);
-            p += 2;
-        }
-        if (p < planes) tile<R, 1>(W + p * d, b + p, planes, out + p, i);
     }
-
-    // Tiles fill the registers: R * P * PARTS sums and R values.
-    static constexpr int ROWS = ROSENBLATT_WIDTH == 64 ? 4 : ROSENBLATT_WIDTH == 32 ? 2 : 1;
-    static constexpr int PLANES = ROSENBLATT_WIDTH == 64 ? 5 : ROSENBLATT_WIDTH == 32 ? 3 : 3;
 
     void scores(const double* W, const double* b, int64_t planes, double* out, int64_t first,
                 int64_t last) const {
         int64_t i = first;
-        for (; i + ROWS <= last; i += ROWS)
-            row_scores<ROWS>(W, b, planes, out + i * planes, i);
-        for (; i < last; ++i) row_scores<1>(W, b, planes, out + i * planes, i);
+        if (planes == 1) {
+            const Tail t = tail(W);
+            for (; i < last; ++i) out[i] = dot(i, W, t) + b[0];
+            return;
+        }
+        const int64_t groups = (planes + PLANES - 1) / PLANES;
+        const int64_t group = (planes + groups - 1) / groups;
+        for (; i + ROWS <= last; i += ROWS) tiles<ROWS>(W, b, planes, group, out + i * planes, i);
+        for (; i < last; ++i) tiles<1>(W, b, planes, group, out + i * planes, i);
     }
 };
 
 template <class T, class I>
 struct Csr {
     const Rows& rows;
+
+    explicit Csr(const Rows& r) : rows(r) {}
 
     const T* values() const { return static_cast<const T*>(rows.data); }
     const I* columns() const { return static_cast<const I*>(rows.indices); }
@@ -202,10 +325,12 @@ struct Csr {
     double sum(int64_t i, F f) const {
         double s[LANES] = {};
         each(i, [&](int64_t j, double x) { s[j & (LANES - 1)] += f(j, x); });
-        return fold(s);
+        return fold<LANES>(s);
     }
 
-    double dot(int64_t i, const double* w) const {
+    struct Tail {};
+    Tail tail(const double*) const { return {}; }
+    double dot(int64_t i, const double* w, Tail = {}) const {
         return sum(i, [=](int64_t j, double x) { return x * w[j]; });
     }
 
@@ -226,33 +351,40 @@ struct Csr {
     }
 
     void prefetch_ahead(const Scan& scan, int64_t t) const {
-        if (t + FAR < scan.n) prefetch(starts() + scan.order[t + FAR]);
-        if (t + NEAR < scan.n) {
-            const I* p = starts() + scan.order[t + NEAR];
+        if (t + STARTS_AHEAD < scan.n) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
+        if (t + ROWS_AHEAD < scan.n) {
+            const I* p = starts() + scan.order[t + ROWS_AHEAD];
             const int64_t size = p[1] - p[0];
             prefetch_range(values() + p[0], size * int64_t(sizeof(T)));
             prefetch_range(columns() + p[0], size * int64_t(sizeof(I)));
         }
     }
 
-    // Scores of one row with P planes whose weights for a column lie side by side.
+    // Scores of one row with P planes, whose weights for a column lie side by side.
     template <int P>
     void row_scores(const double* W, const double* b, int64_t planes, double* out,
                     int64_t i) const {
-        double s[LANES][P] = {};
+        using V = Vectors<(P * 8 < WIDE ? P * 8 : WIDE)>;
+        constexpr int PARTS = P / V::PER;
+        typename V::Vector s[LANES][PARTS] = {};
         each(i, [&](int64_t j, double x) {
             const double* w = W + j * planes;
-            double* lane = s[j & (LANES - 1)];
-            for (int p = 0; p < P; ++p) lane[p] += x * w[p];
+            typename V::Vector* lane = s[j & (LANES - 1)];
+            for (int k = 0; k < PARTS; ++k) lane[k] += x * V::load(w + k * V::PER);
         });
         for (int half = LANES / 2; half > 0; half /= 2)
             for (int l = 0; l < half; ++l)
-                for (int p = 0; p < P; ++p) s[l][p] += s[l + half][p];
-        for (int p = 0; p < P; ++p) out[p] = s[0][p] + b[p];
+                for (int k = 0; k < PARTS; ++k) s[l][k] += s[l + half][k];
+        for (int k = 0; k < PARTS; ++k)
+            V::store(out + k * V::PER, s[0][k] + V::load(b + k * V::PER));
     }
 
     void scores(const double* W, const double* b, int64_t planes, double* out, int64_t first,
                 int64_t last) const {
+        if (planes == 1) {
+            for (int64_t i = first; i < last; ++i) out[i] = dot(i, W) + b[0];
+            return;
+        }
         for (int64_t i = first; i < last; ++i) {
             double* o = out + i * planes;
             int64_t p = 0;
@@ -265,7 +397,8 @@ struct Csr {
                 row_scores<2>(W + p, b + p, planes, o + p, i);
                 p += 2;
             }
-            if (p < planes) row_scores<1>(W + p, b + p, planes, o + p, i);
+            if (p < planes)
+                o[p] = sum(i, [=](int64_t j, double x) { return x * W[j * planes + p]; }) + b[p];
         }
     }
 };
@@ -305,6 +438,7 @@ struct Ops {
     static Found scan(const Rows& rows, const Scan& scan, const double* w, double b, int64_t t,
                       double bar) {
         const R r{rows};
+        const auto tail = r.tail(w);
         for (; t < scan.n; ++t) {
             int64_t i = t;
             if (scan.order) {
@@ -312,7 +446,7 @@ struct Ops {
                 i = scan.order[t];
             }
             if (scan.y[i] < 0) return {t, 0};
-            const double score = r.dot(i, w) + b;
+            const double score = r.dot(i, w, tail) + b;
             if (scan.seen) scan.seen[i] = score;
             const double z = scan.y[i] == scan.positive ? score : -score;
             if (!(bar < z && z <= LARGEST)) return {t, score};

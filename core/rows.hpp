@@ -1,14 +1,14 @@
 // Rows of a matrix and the few operations on them that depend on their type and on the processor.
 //
-// A row x is dense, or sparse (CSR): pairs of a column j and a value x_j. Every sum over the columns
-// of a row is made in eight lanes: column j is added to lane j & 7, in the order of the columns, in
-// float64, without fused multiply-add. Then the lanes are folded by halves:
+// A row x is dense, or sparse (CSR): pairs of a column j and a value x_j. Every sum over the
+// columns of a row is made in eight lanes: column j is added to lane j & 7, in the order of the
+// columns, in float64, without fused multiply-add. Then the lanes are folded by halves:
 //
 //     s[l] += s[l + 4], l < 4;    s[l] += s[l + 2], l < 2;    sum = s[0] + s[1]
 //
-// So a dense row, a CSR row with sorted columns and a row whose columns are all shifted by a constant
-// give the same bits, on every processor, compiler and number of threads. A CSR row with unsorted
-// columns is added in the given order. A row must not name a column twice.
+// So a dense row, a CSR row with sorted columns and a row whose columns are all shifted by a
+// constant give the same bits, on every processor, compiler and number of threads. A CSR row with
+// unsorted columns is added in the given order. A row must not name a column twice.
 //
 // Weights are float64. For float32 rows a stored weight is rounded to float32 (`round32`).
 //
@@ -24,12 +24,18 @@ namespace rosenblatt {
 enum class Kind : int { dense_f32, dense_f64, csr_f32_i32, csr_f64_i32, csr_f32_i64, csr_f64_i64 };
 constexpr int N_KINDS = 6;
 
+constexpr int LANES = 8;
+
+// d rounded up to whole groups of lanes
+constexpr int64_t padded(int64_t d) { return (d + LANES - 1) & ~int64_t(LANES - 1); }
+
 constexpr bool is_dense(Kind kind) { return kind == Kind::dense_f32 || kind == Kind::dense_f64; }
 
 struct RowOps;
 
 // n rows with d columns, in arrays owned by the caller.
-// dense: x_ij = data[i * d + j]. CSR: x_ij = data[k] with indices[k] = j, indptr[i] <= k < indptr[i + 1].
+// dense: x_ij = data[i * d + j]. CSR: x_ij = data[k] with indices[k] = j, indptr[i] <= k < indptr[i
+// + 1].
 struct Rows {
     const RowOps* ops;
     const void* data;
@@ -100,7 +106,8 @@ struct RowOps {
     Entries (*load)(const Rows&, int64_t i, const Scratch& scratch);
 
     // out[i * planes + p] = w_p.x_i + b[p] for first <= i < last; the bits of `dot`.
-    // Dense rows take W by planes (planes, d), CSR rows by columns (d, planes): see scores.hpp.
+    // Dense rows take W by planes (planes, padded(d)), with zeros after d; CSR rows by columns
+    // (d, planes). scores.hpp prepares them.
     void (*scores)(const Rows&, const double* W, const double* b, int64_t planes, double* out,
                    int64_t first, int64_t last);
 };

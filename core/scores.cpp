@@ -23,13 +23,19 @@ int64_t n_entries(const Rows& rows) {
             const auto* p = static_cast<const int64_t*>(rows.indptr);
             return p[rows.n] - p[0];
         }
-        default:
-            return rows.n * rows.d;
+        default: return rows.n * rows.d;
     }
 }
 
-// W by columns (d, planes), in blocks that stay in the cache.
-std::vector<double> by_columns(const double* W, int64_t planes, int64_t d) {
+// W in the layout that the rows take: by columns for CSR rows, in blocks that stay in the cache; by
+// planes for dense rows, each padded with zeros.
+std::vector<double> arranged(const double* W, int64_t planes, int64_t d, bool dense) {
+    if (dense) {
+        std::vector<double> out(size_t(planes * padded(d)));
+        for (int64_t p = 0; p < planes; ++p)
+            std::copy(W + p * d, W + (p + 1) * d, out.begin() + p * padded(d));
+        return out;
+    }
     constexpr int64_t BLOCK = 64;
     std::vector<double> out(size_t(planes * d));
     for (int64_t from = 0; from < d; from += BLOCK)
@@ -45,16 +51,17 @@ void scores(const Rows& rows, const double* W, const double* b, int64_t planes, 
             int n_threads) {
     if (rows.n == 0 || planes == 0) return;
     const int64_t entries = n_entries(rows);
-    std::vector<double> columns;
-    if (!is_dense(rows.ops->kind) && planes > 1) {
-        if (entries < rows.d) {  // copying the weights would take longer than the scores
-            for (int64_t i = 0; i < rows.n; ++i)
-                for (int64_t p = 0; p < planes; ++p)
-                    out[i * planes + p] = rows.ops->dot(rows, i, W + p * rows.d) + b[p];
-            return;
-        }
-        columns = by_columns(W, planes, rows.d);
-        W = columns.data();
+    const bool dense = is_dense(rows.ops->kind);
+    if (entries < 4 * rows.d) {  // arranging the weights would take longer than the scores
+        for (int64_t i = 0; i < rows.n; ++i)
+            for (int64_t p = 0; p < planes; ++p)
+                out[i * planes + p] = rows.ops->dot(rows, i, W + p * rows.d) + b[p];
+        return;
+    }
+    std::vector<double> copy;
+    if (dense ? padded(rows.d) != rows.d : planes > 1) {
+        copy = arranged(W, planes, rows.d, dense);
+        W = copy.data();
     }
     const int64_t useful = 1 + entries * planes / PRODUCTS_PER_THREAD;
     const int64_t n = std::clamp<int64_t>(std::min<int64_t>(n_threads, useful), 1, rows.n);

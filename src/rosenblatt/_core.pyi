@@ -28,6 +28,28 @@ class Rows:
     def dot(self, i: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """w.x of row i."""
 
+    def square(self, i: int) -> float:
+        """x.x of row i."""
+
+    def variance(self, i: int, S: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """x'Sx of row i with a leading 1, S diagonal."""
+
+    def add(self, i: int, c: float, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], round32: bool = False) -> None:
+        """w += c x of row i."""
+
+    def nudge(self, i: int, c: float, visits: float, beta: float, S: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, round32: bool = False) -> None:
+        """
+        w += c S x of row i, u += visits times that, and S contracted along it.
+        """
+
+    def entries(self, i: int) -> tuple[list[int], list[float]]:
+        """Columns and values of row i."""
+
+    def scan(self, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, t: int = 0, bar: float = 0.0, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seen: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple[int, float]:
+        """
+        First visit from t on whose row has no label or a margin not above bar; its score.
+        """
+
 def scores(rows: Rows, W: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
     """
     W[p].x + b[p] of every row (n_rows, planes); threads do not change the bits.

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bind.hpp"
-#include "machine.hpp"
+#include "bind_machine.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -23,12 +22,6 @@ using Table = nb::ndarray<nb::numpy, double, nb::device::cpu, nb::ndim<2>>;  // 
 struct BlockObject {
     Block block;
     nb::object rows, y, weight, seen;
-};
-
-// A machine for Python, and references to the arrays it points into.
-struct MachineObject {
-    Machine machine;
-    nb::object w, b, u, ub, variance;
 };
 
 void make_block(BlockObject* out, nb::object rows, Input<int32_t, nb::ndim<1>> y,
@@ -262,6 +255,7 @@ void set_state(MachineObject& self, nb::dict state) {
             field = nb::cast<T>(state[name]);
         }
     });
+    if (self.machine.direct) self.machine.scores.resize(self.machine.planes.n);
     const auto epochs = nb::cast<Input<double, nb::ndim<2>>>(state["epochs"]);
     if (epochs.shape(1) != 4) throw nb::value_error("epochs needs four columns.");
     self.machine.epochs.clear();

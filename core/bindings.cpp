@@ -5,5 +5,6 @@ NB_MODULE(_core, m) {
     m.doc() = "Compiled core: rows, scores, training loops and parsers.";
     rosenblatt::bind_rows(m);
     rosenblatt::bind_learn(m);
+    rosenblatt::bind_one_row(m);
     rosenblatt::bind_parsers(m);
 }

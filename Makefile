@@ -138,4 +138,4 @@ bench: $(VENV)/.bench $(VENV)/.core
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(CACHE) src/rosenblatt/_core*.so build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/rosenblatt/_core*.so build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

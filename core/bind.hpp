@@ -32,6 +32,7 @@ nb::ndarray<nb::numpy, T> own(T* values, std::initializer_list<size_t> shape) {
 
 void bind_kernel(nb::module_&);
 void bind_learn(nb::module_&);
+void bind_one_row(nb::module_&);
 void bind_rows(nb::module_&);
 void bind_parsers(nb::module_&);
 void bind_stop(nb::module_&);

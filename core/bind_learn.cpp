@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bind.hpp"
-#include "machine.hpp"
+#include "bind_machine.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -23,12 +22,6 @@ using Table = nb::ndarray<nb::numpy, double, nb::device::cpu, nb::ndim<2>>;  // 
 struct BlockObject {
     Block block;
     nb::object rows, y, weight, seen;
-};
-
-// A machine for Python, and references to the arrays it points into.
-struct MachineObject {
-    Machine machine;
-    nb::object w, b, u, ub, variance;
 };
 
 void make_block(BlockObject* out, nb::object rows, Input<int32_t, nb::ndim<1>> y,

@@ -12,6 +12,7 @@
 //   apply()        the update
 //   after_visit()  what happens at every visit, after the update
 //   settle()       make the stored weights w itself again
+//   settled()      what settle() would make of one weight, or of the offset
 #pragma once
 
 #include <algorithm>
@@ -49,6 +50,11 @@ struct Visit {
     int64_t updates;  // before this one
 };
 
+// A weight or an offset and its lazy sum, as `settle` leaves them.
+struct SettledWeight {
+    double w, u;
+};
+
 struct BaseRule {
     static constexpr bool scans = true;
     double score(const Visit&, Hyperplane&) { return 0.0; }
@@ -57,6 +63,12 @@ struct BaseRule {
     void before_visit(Hyperplane&, double) {}
     void after_visit(const Visit&, Hyperplane&) {}
     void settle(Hyperplane&, double) {}
+    SettledWeight settled(const Hyperplane& h, int64_t j, double) const {
+        return {h.w[j], h.u ? h.u[j] : 0.0};
+    }
+    SettledWeight settled_offset(const Hyperplane& h, double) const {
+        return {*h.b, h.u ? *h.ub : 0.0};
+    }
     bool slower() { return false; }
     double w_scale() const { return 1.0; }  // w = w_scale * stored weights
     double b_scale() const { return 1.0; }
@@ -358,6 +370,17 @@ struct Scaled : BaseRule {
         scale = 1.0;
         sigma = visits;
     }
+    SettledWeight settled(const Hyperplane& h, int64_t j, double visits) const {
+        double v = h.w[j], u = h.u ? h.u[j] : 0.0;
+        if (!caught_up && l1_ratio == 1.0) {
+            const double now = truncated(v, j);
+            u += sigma * (now - v);
+            v = now;
+        }
+        u += (visits * scale - sigma) * v;
+        v *= scale;
+        return {rule.round32 ? static_cast<float>(v) : v, u};
+    }
 
    private:
     RowBuffer buffer;
@@ -370,12 +393,18 @@ struct Scaled : BaseRule {
         one_norm += (std::abs(value) - std::abs(old)) * scale;
         if (h.u) h.u[j] += sigma * (value - old);
     }
+    // v after weight j has paid the L1 that it owes.
+    double truncated(double v, int64_t j) const {
+        double value = v;
+        if (v > 0.0)
+            value = std::max(0.0, v - (owed + paid[j]) / scale);
+        else if (v < 0.0)
+            value = std::min(0.0, v + (owed - paid[j]) / scale);
+        return rule.round32 ? static_cast<float>(value) : value;
+    }
     void truncate(int64_t j, Hyperplane& h) {
         const double old = h.w[j];
-        if (old > 0.0)
-            set(j, std::max(0.0, old - (owed + paid[j]) / scale), h);
-        else if (old < 0.0)
-            set(j, std::min(0.0, old + (owed - paid[j]) / scale), h);
+        if (old != 0.0) set(j, truncated(old, j), h);
         paid[j] += scale * (h.w[j] - old);
     }
 };
@@ -457,10 +486,21 @@ struct Alma : BaseRule {
         scale = 1.0;
         sigma = visits;
     }
+    SettledWeight settled(const Hyperplane& h, int64_t j, double visits) const {
+        return settled(h.w[j], h.u ? h.u[j] : 0.0, visits);
+    }
+    SettledWeight settled_offset(const Hyperplane& h, double visits) const {
+        return settled(*h.b, h.u ? *h.ub : 0.0, visits);
+    }
 
    private:
     RowBuffer buffer;
 
+    SettledWeight settled(double v, double u, double visits) const {
+        u += (visits * scale - sigma) * v;
+        v *= scale;
+        return {round32 ? static_cast<float>(v) : v, u};
+    }
     void add(double& v, double change, double* u) {
         const double old = v;
         v = old + change;

@@ -196,6 +196,44 @@ class Machine:
 def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
     """The order of visits in the last of some epochs."""
 
+class OnlineModel:
+    """Machines that learn from one Python row at a time."""
+
+    def __init__(self, machines: list, labels: list, names: dict, kind: int, n_features: int, open: bool, average: bool, tame: bool, counts: Sequence[int], n_rows: int, n_mistakes: int) -> None: ...
+
+    def learn(self, x: object | None, y: object | None) -> bool:
+        """
+        Learn from a row; False if nothing was done: Python says why, or makes room.
+        """
+
+    def learn_carefully(self, x: object | None, y: object | None) -> bool:
+        """
+        Learn from a row of any numbers; False if it overflows, which spoils the model.
+        """
+
+    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, careful: bool) -> int:
+        """
+        Learn from rows in order; how many were learned from, -1 if care is needed first.
+        """
+
+    def predict(self, x: object | None) -> object:
+        """The label of a row, or NotImplemented."""
+
+    @property
+    def names(self) -> dict: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def counts(self) -> list[int]: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_mistakes(self) -> int: ...
+
 class LineError(enum.Enum):
     """Why a line is malformed."""
 

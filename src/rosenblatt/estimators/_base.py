@@ -52,9 +52,11 @@ class FittedAttribute:
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.name!r}")
 
     def __set__(self, estimator: Any, value: Any) -> None:
+        estimator._make_attributes()
         estimator.__dict__["_fitted"] = {**estimator.__dict__.get("_fitted", {}), self.name: value}
 
     def __delete__(self, estimator: Any) -> None:
+        estimator._make_attributes()
         fitted = dict(estimator.__dict__.get("_fitted", {}))
         del fitted[self.name]
         estimator.__dict__["_fitted"] = fitted

@@ -1,7 +1,8 @@
-"""Online: what a perceptron does with one row at a time. Rows in, attributes on demand.
+"""Online: learn from one row at a time.
 
-While rows come, the model lives in `_running` (learn/running.py). Its attributes are made when
-somebody asks for one of them, and are gone again at the next row.
+Between rows the model is in `_online` (learn/online.py), and `_learn_row` and `_predict_row` are
+its functions in the core. Reading an attribute such as `coef_` makes all of them, in `_fitted`; the
+next row drops them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.data.feature_index import FeatureIndex, IndexedRows, as_row
 from rosenblatt.errors import DataError
+from rosenblatt.learn.multiclass import Learner
+from rosenblatt.learn.online import OnlineLearner, check_online
+from rosenblatt.learn.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -65,24 +73,27 @@ class Regret:
 
 
 class OnlineMixin:
-    """`learn_one`, `predict_one` and `learn_many`, for an estimator with a `_standing`."""
-
-    _running: Running
+    """`learn_one`, `predict_one` and `learn_many`."""
 
     def learn_one(self, x: Any, y: Any) -> Any:
-        """Learn from one row, as soon as it comes.
+        """Learn from one row.
 
         A loop over rows gives the weights of `learn_many`, and of `fit` in order (shuffle=False,
-        one pass), to the bit. A row that cannot be learned from raises and changes nothing.
-        Parameters are read before the first row, and again after `fit`, `partial_fit` and
+        max_iter=1), to the bit. A row that cannot be learned from raises an error and changes
+        nothing. Parameters are read before the first row, and again after `fit`, `partial_fit` and
         `set_params`.
 
         Parameters
         ----------
-        x : dict, list of pairs (feature, value), array, or one sparse row
-            Features are named by text or numbered from 0, and may appear at any time; those that
-            are left out are 0. A model keeps to the kind of its first row. docs/online.md
-        y : the label; classes may appear at any time
+        x : dict, array, or sparse row
+            Features are named by text or numbered from 0, and may appear at any time; those that a
+            row leaves out are 0. All rows of a model are of one kind. See docs/online.md.
+        y : label
+            Classes may appear at any time.
+
+        Returns
+        -------
+        self
 
         Examples
         --------
@@ -95,32 +106,39 @@ class OnlineMixin:
         >>> dict(zip(clf.feature_names_in_.tolist(), clf.coef_[0].tolist()))
         {'cheap': 1.0, 'pills': 1.0, 'see': -1.0, 'you': -1.0}
         """
-        state = self.__dict__
-        if "coef_" in state or "_running" not in state:
-            self._resume()
-        self._running.learn(x, y)
+        learn = self.__dict__.get("_learn_row")
+        if learn is None or not learn(x, y):
+            self._go_on(self._online_learner().learn(x, y))
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one row, as `predict` gives it; None before any row was learned from.
+        """Predict the label of one row, as `predict` does.
 
         Parameters
         ----------
-        x : a row as `learn_one` takes it; features that the model does not know are ignored
+        x : dict, array, or sparse row
+            Features that the model does not know are ignored.
+
+        Returns
+        -------
+        label, or None before the first row
         """
-        state = self.__dict__
-        if "_running" in state and "coef_" not in state:
-            return self._running.predict(x)
-        return self._predict_fitted(x) if "classes_" in state else None
+        predict = self.__dict__.get("_predict_row")
+        label = NotImplemented if predict is None else predict(x)
+        return self._predict_one(x) if label is NotImplemented else label
 
     def learn_many(self, X: Any, y: Any) -> Any:
-        """Learn from rows in order: what a loop of `learn_one` does, many times as fast.
+        """Learn from rows in order: a loop of `learn_one` in one call, many times as fast.
 
         Parameters
         ----------
-        X : array, sparse matrix, frame (its columns are named features), or a list of rows as
-            `learn_one` takes them
-        y : one label a row
+        X : array, sparse matrix, frame, or list of rows
+            The columns of a frame are named features; rows are as `learn_one` takes them.
+        y : one label per row
+
+        Returns
+        -------
+        self
 
         Examples
         --------
@@ -129,32 +147,30 @@ class OnlineMixin:
         >>> clf.coef_, clf.progress_
         (array([[-1.,  1.,  0.]]), Progressive(n_rows=3, mistakes=2))
         """
-        if "coef_" in self.__dict__ or "_running" not in self.__dict__:
-            self._resume()
-        running = self._running
-        rows = Gathered.of(X, running.features)
-        labels = as_labels(y, len(rows))
-        running.check_labels(labels)
-        rows.settle(running.features)
-        running.learn_rows(rows.data, rows.indices, rows.begins, labels)
+        self._go_on(self._online_learner().learn_many(X, y))
         return self
 
     @property
     def progress_(self) -> Progressive:
-        """How well rows were answered before they were learned from."""
-        running = self.__dict__.get("_running")
-        if running is None:
-            raise AttributeError("there is no progress_ before learn_one or learn_many.")
-        return Progressive(*running.progress())
+        """Rows learned from one at a time, and how many were predicted wrongly before that."""
+        online: OnlineLearner | None = self.__dict__.get("_online")
+        if online is None:
+            raise AttributeError("There is no progress_ before learn_one or learn_many.")
+        return Progressive(online.model.n_rows, online.model.n_mistakes)
 
     def regret(self, X: Any, y: Any, max_seconds: float = 20.0) -> Regret:
-        """Mistakes so far beyond those of the best fixed hyperplane, which is looked for in X, y.
+        """Mistakes so far beyond those of the best fixed hyperplane for the same rows.
 
         Parameters
         ----------
         X : the rows that were learned from one at a time, as `learn_many` takes them
         y : their labels, of two classes
-        max_seconds : how long to look for the best hyperplane and for a proof that it is
+        max_seconds : float
+            How long to look for the best hyperplane, and for a proof that it is the best.
+
+        Returns
+        -------
+        Regret
 
         Examples
         --------
@@ -165,29 +181,120 @@ class OnlineMixin:
         """
         from rosenblatt.prove.offenders import offenders  # flint and highspy: only if asked
 
-        told = self.progress_
-        running = self._running
-        matrix = Gathered.of(X, running.features).matrix()
-        if matrix.shape[0] != told.n_rows:
+        progress = self.progress_
+        online: OnlineLearner = self.__dict__["_online"]
+        online.refresh()
+        rows = IndexedRows.of(X, online.features)
+        if rows.n_rows != progress.n_rows:
             raise DataError(
-                f"X has {matrix.shape[0]} rows, the model learned from {told.n_rows} one at a "
+                f"X has {rows.n_rows} rows, the model learned from {progress.n_rows} one at a "
                 "time. Give those."
             )
         found = offenders(
-            matrix, y, fit_intercept=running.update.fit_intercept, max_seconds=max_seconds
+            rows.matrix, y, fit_intercept=online.settings.fit_intercept, max_seconds=max_seconds
         )
-        return Regret(told.mistakes, int(found.lower_bound), len(found.rows))
+        return Regret(progress.mistakes, int(found.lower_bound), len(found.rows))
 
     # ------------------------------------------------------------------- plumbing
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classes_")
+        return "_online" in self.__dict__ or "classes_" in self.__dict__.get("_fitted", {})
 
-    def _make_attributes(self) -> None:
-        """Make the attributes of a model that learned one row at a time."""
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]  # a copy of __dict__
+        for name in ("_learn_row", "_predict_row"):
+            state.pop(name, None)
+        if "_online" in state:
+            state["_online"] = state["_online"].copy()  # copies of the estimator learn alone
+        return state
 
-    def _pause(self) -> None:
-        """Parameters may change: the next row reads them again."""
+    def _go_on(self, online: OnlineLearner) -> None:
+        """The next row goes to this learner."""
+        state = self.__dict__
+        state.pop("_fitted", None)
+        state["_online"] = online
+        state["_learn_row"], state["_predict_row"] = online.model.learn, online.model.predict
 
     def _stop_online(self) -> None:
         """Another method trained the model."""
+        for name in ("_online", "_learn_row", "_predict_row"):
+            self.__dict__.pop(name, None)
+
+    def _pause(self) -> None:
+        """Parameters may change: the next row reads them again."""
+        self._make_attributes()
+        if "_online" in self.__dict__:
+            self.__dict__["_online"].paused = True
+
+    def _make_attributes(self) -> None:
+        """Make the attributes of a model that learned one row at a time."""
+        state = self.__dict__
+        online: OnlineLearner | None = state.get("_online")
+        if online is None or "_fitted" in state or not online.model.n_features:
+            return
+        learner, trace, context = online.result()
+        coef, intercept = learner.kept()
+        fitted = {
+            "coef_": coef,
+            "intercept_": intercept,
+            "classes_": learner.classes,
+            "n_features_in_": learner.state.n_features,
+            "t_": online.t + online.n_rows,
+            "n_mistakes_": learner.n_mistakes,
+            "n_updates_": learner.n_updates,
+            "n_iter_": trace.n_passes,
+            "stop_reason_": str(trace.stop_reason),
+            "trace_": trace,
+        }
+        if (names := online.features.listed()) is not None:
+            fitted["feature_names_in_"] = np.array(names, object)
+        online.shown = coef.copy(), intercept.copy()
+        state |= {"_fitted": fitted, "_learner": learner, "_context": context}
+        for name in ("_learn_row", "_predict_row"):
+            state.pop(name, None)
+
+    def _online_learner(self) -> OnlineLearner:
+        """The learner for the next row: the present one, or one that goes on from attributes."""
+        state = self.__dict__
+        online: OnlineLearner | None = state.get("_online")
+        if online is not None and not online.paused:
+            if "_fitted" not in state or online.settings.keep != "last" or self._unedited(online):
+                return online
+        params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]  # every estimator has it
+        settings = TrainingSettings.from_params(params)
+        check_online(settings, params)
+        t, learner, features, context = 1.0, None, FeatureIndex(), None
+        if hasattr(self, "classes_") and "_learner" in state:
+            learner, context = self._current_learner(), state["_context"]
+            fitted = state["_fitted"]
+            names, t = fitted.get("feature_names_in_"), float(fitted["t_"])
+            features = FeatureIndex.of(names, fitted["n_features_in_"])
+        begun = OnlineLearner(
+            settings.for_partial_fit(t), learner, features, params["class_weight"], t, context
+        )
+        return begun if online is None else begun.counting_from(online)
+
+    def _current_learner(self) -> Learner:
+        """A copy of the learner with the weights that the attributes have."""
+        raise NotImplementedError
+
+    def _unedited(self, online: OnlineLearner) -> bool:
+        """Whether the attributes are as they were made."""
+        fitted = self.__dict__["_fitted"]
+        coef, intercept = fitted.get("coef_"), fitted.get("intercept_")
+        if online.shown is None or coef is None or intercept is None or sp.issparse(coef):
+            return False
+        return np.array_equal(online.shown[0], coef) and np.array_equal(online.shown[1], intercept)
+
+    def _predict_one(self, x: Any) -> Any:
+        """Predict a row that the core left to Python, or with the attributes as they are."""
+        state = self.__dict__
+        if "_online" in state and "_fitted" not in state:
+            return state["_online"].predict(x)
+        if "classes_" not in state.get("_fitted", {}):
+            return None
+        fitted = state["_fitted"]
+        features = FeatureIndex.of(fitted.get("feature_names_in_"), fitted["n_features_in_"])
+        row = as_row(x)
+        features.kind_with(row)
+        return self._labels(self._checked_scores(features.known(row))).tolist()[0]  # type: ignore[attr-defined]  # Perceptron's

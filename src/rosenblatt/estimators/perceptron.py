@@ -381,24 +381,28 @@ class Perceptron(
         """The rows as they were checked, and their scores in float64."""
         check_is_fitted(self, "classes_")
         X = self._matrix(X, reset=False)
+        return X, self._checked_scores(X)
+
+    def _checked_scores(self, X: Any) -> Any:
+        """Scores of rows that were checked."""
         if hasattr(self, "votes_"):
             columns = [v.scores(X) for v in self.votes_]
-            scores = columns[0] if columns[0].ndim == 2 else np.stack(columns, axis=1)
-        else:
-            if self.coef_.shape[1] != X.shape[1]:
-                raise DataError(
-                    f"coef_ has shape {self.coef_.shape}, which is not what this model has. Set it "
-                    "back or call fit."
-                )
-            coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-            W = np.ascontiguousarray(coef, dtype=np.float64)
-            b = np.ascontiguousarray(self.intercept_, dtype=np.float64)
-            scores = _core.scores(core_rows(X), W, b)
-        return X, scores
+            return columns[0] if columns[0].ndim == 2 else np.stack(columns, axis=1)
+        if self.coef_.shape[1] != X.shape[1]:
+            raise DataError(
+                f"coef_ has shape {self.coef_.shape}, which is not what this model has. Set it "
+                "back or call fit."
+            )
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        W = np.ascontiguousarray(coef, dtype=np.float64)
+        b = np.ascontiguousarray(self.intercept_, dtype=np.float64)
+        return _core.scores(core_rows(X), W, b)
 
     def predict(self, X: Any) -> Any:
         """Labels. Two classes: a score >= 0 is the second class, always."""
-        _, scores = self._scores(X)
+        return self._labels(self._scores(X)[1])
+
+    def _labels(self, scores: Any) -> Any:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
         number = (scores[:, 0] >= 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)

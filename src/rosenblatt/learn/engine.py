@@ -207,11 +207,7 @@ def machine_for(
     direct = settings.direct and len(problem.classes) > 2
     y, weight = problem.class_numbers(), problem.sample_weight
     visited = np.ones(problem.n_rows, dtype=bool) if held_out is None else ~held_out
-    table: list[float] = []
-    if class_weight is not None:
-        table = class_weight.tolist()
-        if not direct and len(problem.classes) > 2:  # one against the rest: the rest weighs 1
-            table = [v if k == positive else 1.0 for k, v in enumerate(table)]
+    table = class_weight_table(class_weight, positive, len(problem.classes), direct)
     settings.check_weights(weight)
     if class_weight is not None:
         settings.check_weights(np.array(table))
@@ -224,7 +220,19 @@ def machine_for(
     machine = Machine(
         settings, state, None if direct else plane, positive, seed=seed,
         n_rows=int(np.count_nonzero(visited)), size=size, class_weight=table, repeat=repeat,
-        by_score=held_out is not None,
+        by_score=held_out is not None, n_classes=len(problem.classes),
     )  # fmt: skip
     codes = np.where(visited, y, -1)
     return machine, ArraySource(problem.X, codes, problem.classes.tolist(), weight)
+
+
+def class_weight_table(
+    class_weight: Array | None, positive: int, n_classes: int, direct: bool
+) -> list[float]:
+    """The weight of each class as one machine takes it; one against the rest, the rest weighs 1."""
+    if class_weight is None:
+        return []
+    table: list[float] = class_weight.tolist()
+    if n_classes > 2 and not direct:
+        table = [v if k == positive else 1.0 for k, v in enumerate(table)]
+    return table

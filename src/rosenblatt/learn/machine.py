@@ -73,6 +73,8 @@ class Machine:
         The weight of each class; empty for 1.
     repeat : bool
         Whether weights of rows are numbers of visits.
+    n_classes : int or None
+        Hyperplanes of the direct rule; None for all of the state.
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class Machine:
         class_weight: list[float] | None = None,
         repeat: bool = False,
         by_score: bool = False,
+        n_classes: int | None = None,
     ) -> None:
         self.settings, self.state, self.plane = settings, state, plane
         self.positive, self.size, self.n_rows = positive, size, n_rows
@@ -101,7 +104,8 @@ class Machine:
         self.seconds = 0.0
         self.scores: list[float] = []
         self.best = Best()
-        self._planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
+        together = n_classes or state.n_planes
+        self._planes = slice(0, together) if plane is None else slice(plane, plane + 1)
         self._first = plane or 0
         self._resident: _core.Block | None = None
         self._seed, self._same_order, self._by_score = seed, same_order, by_score
@@ -197,6 +201,11 @@ class Machine:
         return capacity
 
     # ------------------------------------------------------------------------ visits
+
+    @property
+    def planes(self) -> slice:
+        """The hyperplanes of the state that this machine moves."""
+        return self._planes
 
     @property
     def n_epochs(self) -> int:
@@ -362,7 +371,7 @@ class Machine:
             signed[np.arange(len(rows)), own] += counts.sum(axis=1)
             exact = all(
                 cancels(problem.X, rows, np.ascontiguousarray(signed[:, k]), intercept)
-                for k in range(state.n_planes)
+                for k in range(signed.shape[1])
             )
         kind = "no set of one hyperplane per class" if direct else "no hyperplane"
         kind += "" if intercept else " through the origin"

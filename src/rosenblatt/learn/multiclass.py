@@ -22,7 +22,7 @@ import numpy.typing as npt
 from rosenblatt.data.block import Block
 from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learn.engine import HeldOut, Observer, machine_for, run
+from rosenblatt.learn.engine import HeldOut, Observer, class_weight_table, machine_for, run
 from rosenblatt.learn.machine import NO_CLASS, Machine
 from rosenblatt.learn.schedule import generator
 from rosenblatt.learn.settings import Keep, TrainingSettings
@@ -128,8 +128,12 @@ class Learner:
         state.w[:n, : state.n_features] = coef.astype(state.dtype)
         state.b[:n] = intercept.astype(state.dtype)
 
-    def admit(self, labels: Array, settings: TrainingSettings) -> None:
-        """Make room for the classes among `labels` that were not seen before."""
+    def admit(self, labels: Array, settings: TrainingSettings) -> list[tuple[int, float]]:
+        """Make room for the classes among `labels` that were not seen before.
+
+        Returns where each hyperplane of the new state comes from, as `State.gather` takes it; an
+        empty list if no class is new.
+        """
         check_same_kind(labels, self.classes)
         if not self.open:
             unknown = sorted(set(labels.tolist()) - set(self.classes.tolist()))[:5]
@@ -140,10 +144,10 @@ class Learner:
                     "partial_fit, close the list; start with partial_fit without classes to let "
                     "them appear."
                 )
-            return
+            return []
         new = np.unique(np.concatenate([self.classes, labels]))
         if len(new) == len(self.classes):
-            return
+            return []
         old, spare = self.classes.tolist(), self.state.n_planes - 1
         if len(old) == 1:
             planes = {old[0]: (spare, -1.0)}
@@ -167,6 +171,33 @@ class Learner:
         seen = dict(zip(old, self.counts.tolist(), strict=True))
         self.counts = np.array([seen.get(label, 0) for label in new.tolist()])
         self.classes = new
+        return chosen
+
+    def machines(
+        self, settings: TrainingSettings, class_weight: Array | None = None
+    ) -> list[Machine]:
+        """Machines that visit rows side by side, those of the classes first, the spare one last."""
+        n, spare = len(self.classes), self.state.n_planes - 1
+        planes: list[tuple[int | None, int]] = [(k, k) for k in range(n)]
+        if n == 1:
+            planes = []
+        elif n == 2 or self.together:
+            planes = [(None if self.together else 0, 1)]
+        made = []
+        for plane, positive in planes:
+            table = class_weight_table(class_weight, positive, n, self.together)
+            settings.check_weights(np.array(table))
+            repeat = settings.weighting == "repeat" and bool(table)
+            made.append(
+                Machine(
+                    settings, self.state, plane, positive, n_classes=n, class_weight=table,
+                    repeat=repeat,
+                )
+            )  # fmt: skip
+        if self.open:
+            plain = replace(settings, direct=False, record=False)
+            made.append(Machine(plain, self.state, spare, NO_CLASS))
+        return made
 
     # ---------------------------------------------------------------------- training
 
@@ -379,6 +410,11 @@ def class_weights(class_weight: Any, problem: Problem, counts: Array | None = No
         raise ParameterError(
             f"class_weight names {strangers}, which are not among the classes {known}."
         )
+    return weights_of(class_weight, known)
+
+
+def weights_of(class_weight: Any, known: list[Any]) -> Array:
+    """The weights that a dict gives to some classes; those it does not name weigh 1."""
     try:
         weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
     except (TypeError, ValueError) as e:

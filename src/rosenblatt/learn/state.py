@@ -195,8 +195,20 @@ class State:
         self.w = np.pad(self.w, more)
         if self.u is not None:
             self.u = np.pad(self.u, more)
-        if self.variance is not None:
+        if self.variance is not None and rule.full_covariance:
+            self.variance = _wider_covariance(self.variance, has, room, rule)
+        elif self.variance is not None:
             self.variance = np.pad(self.variance, more, constant_values=rule.first_variance)
+
+    def without_room(self, n_features: int, rule: Rule) -> State:
+        """A copy with the first features only, and no room for later ones."""
+        state, d = self.copy(), n_features
+        state.n_features, state.w = d, state.w[:, :d].copy()
+        if state.u is not None:
+            state.u = state.u[:, :d].copy()
+        if state.variance is not None and not rule.full_covariance:
+            state.variance = state.variance[:, : d + 1].copy()
+        return state
 
     def ballot(self, plane: int) -> Ballot:
         """The votes of one hyperplane as they are now, for keep="vote"."""
@@ -225,6 +237,14 @@ class State:
                 "float64, though the weights did not. Scale the data or lower eta0."
             )
         return mean_w, mean_b
+
+
+def _wider_covariance(variance: Array, has: int, room: int, rule: Rule) -> Array:
+    """Covariances of `has` features and the offset, with those of new features after them."""
+    planes = len(variance)
+    wide = first_variances(rule, planes, room, True).reshape(planes, room + 1, room + 1)
+    wide[:, : has + 1, : has + 1] = variance.reshape(planes, has + 1, has + 1)
+    return np.ascontiguousarray(wide.reshape(planes, -1))
 
 
 def first_variances(rule: Rule, planes: int, d: int, fit_intercept: bool) -> Array:

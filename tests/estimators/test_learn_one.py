@@ -78,8 +78,8 @@ def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
     many = Perceptron(**options).learn_many(rows, y)
     same(many, fitted)
     assert many.progress_ == one.progress_
-    pairs = [list(zip(r.indices.tolist(), r.data.tolist(), strict=True)) for r in A]
-    same(loop(Perceptron(**options), pairs, y), fitted)
+    numbered = [dict(zip(r.indices.tolist(), r.data.tolist(), strict=True)) for r in A]
+    same(loop(Perceptron(**options), numbered, y), fitted)
 
 
 @given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]))
@@ -260,10 +260,8 @@ def test_regret_against_the_best_hyperplane():
 @pytest.mark.parametrize(
     "options",
     [
-        {"keep": "vote"}, {"keep": "pocket"}, {"penalty": "l2"}, {"mode": "batch"},
-        {"multiclass": "direct"}, {"class_weight": "balanced"}, {"early_stopping": True},
-        {"rule": "arow(covariance=full)"}, {"max_updates": 3}, {"record": "updates"},
-        {"rule": "minover"},
+        {"keep": "vote"}, {"keep": "pocket"}, {"mode": "batch"}, {"class_weight": "balanced"},
+        {"early_stopping": True}, {"max_updates": 3}, {"record": "updates"}, {"rule": "minover"},
     ],
 )  # fmt: skip
 def test_what_it_cannot_do_it_says(options):
@@ -281,10 +279,10 @@ BAD = [
     ({"a": None}, 0, DataTypeError, "not a number"),
     ({"a": 10**400}, 0, DataTypeError, "fits"),
     ({"a": 1, 3: 1}, 0, DataTypeError, "all of one kind"),
-    ({3: 1.0}, 0, DataError, "Keep to one kind"),
-    ([("a", 1), ("a", 2)], 0, DataError, "comes twice"),
+    ({3: 1.0}, 0, DataError, "Use one kind of rows"),
+    ([("a", 1), ("b", 2)], 0, DataTypeError, "use dict\\(pairs\\)"),
     ([1.0, 2.0], 0, DataError, "features, the model has 1|one kind"),
-    ("text", 0, DataTypeError, "a row is"),
+    ("text", 0, DataTypeError, "A row is"),
     ({"a": 1}, np.nan, LabelError, "NaN"),
     ({"a": 1}, "text", LabelError, "another kind"),
     ({"a": 1}, None, LabelError, "None"),
@@ -294,17 +292,21 @@ BAD = [
 ]
 
 
+def everything(clf):
+    """All that a model knows between two rows."""
+    return pickle.dumps(clf._online), clf._learn_row.__self__ is clf._online.model, clf.progress_
+
+
 @pytest.mark.parametrize(("x", "y", "error", "words"), BAD)
 def test_a_bad_row_changes_nothing(x, y, error, words):
     clf = Perceptron().learn_many([{"a": 4.0}, {"a": -4.0}], [1, 0])
-    before = pickle.dumps(clf._running.standing()), clf.progress_
+    before = everything(clf)
     with pytest.raises(error, match=words):
         clf.learn_one(x, y)
-    if "overflow" not in words:  # that row brought a feature, of weight 0
-        assert (pickle.dumps(clf._running.standing()), clf.progress_) == before
-        with pytest.raises(DataError):
-            clf.learn_many([{"a": 1.0}, x], [0, y])
-        assert (pickle.dumps(clf._running.standing()), clf.progress_) == before
+    assert everything(clf) == before
+    with pytest.raises(DataError):
+        clf.learn_many([{"a": 1.0}, x], [0, y])
+    assert everything(clf) == before
     assert clf.learn_one({"a": 1.0}, 0).progress_.n_rows == 3
 
 
@@ -313,25 +315,26 @@ def test_bad_arrays_and_columns():
     for x, words in [
         (np.array([1.0, np.nan, 0]), "feature 1 is nan"),
         (np.zeros(4), "4 features, the model has 3"),
-        (np.zeros((1, 3)), "a row was expected"),
-        (np.array(["a", "b", "c"]), "a row is"),
+        (np.zeros((1, 3)), "Expected one row"),
+        (np.array(["a", "b", "c"]), "A row is"),
+        (np.zeros(0), "no numbers"),
         ({"a": 1}, "without names|one kind"),
-        ([(-1, 1.0)], "one kind"),
+        ({1: 1.0}, "one kind"),
     ]:
         with pytest.raises(DataError, match=words):
             clf.learn_one(x, 0)
     with pytest.raises(DataError, match="counted from 0"):
-        Perceptron().learn_one([(-1, 1.0)], 0)
+        Perceptron().learn_one({-1: 1.0}, 0)
     with pytest.raises(DataError, match="no room"):
-        Perceptron().learn_one([(1 << 50, 1.0)], 0)
+        Perceptron().learn_one({1 << 50: 1.0}, 0)
     same(clf, Perceptron().learn_many(np.eye(3), [0, 1, 0]))
     assert clf.learn_one([1, 0, True], 1).coef_.shape == (1, 3)
 
 
 def test_sparse_rows_and_numbered_columns_widen():
-    clf = Perceptron().learn_one([(2, 1.0)], "a").learn_one({5: 1.0, 0: 2.0}, "b")
+    clf = Perceptron().learn_one({2: 1.0}, "a").learn_one({5: 1.0, 0: 2.0}, "b")
     assert clf.coef_.shape == (1, 6)
-    assert clf.predict_one([(5, 1.0), (99, 3.0)]) == "b"
+    assert clf.predict_one({5: 1.0, 99: 3.0}) == "b"
     clf.learn_one(sp.csr_matrix([[0.0] * 7 + [1.0]]), "a")
     assert clf.n_features_in_ == 8
 

@@ -151,7 +151,7 @@ def test_what_a_pipe_cannot_do_is_said_in_a_line(tmp_path, monkeypatch, args, gi
 def test_every_command_is_there_with_examples_and_json():
     assert set(COMMANDS) == {
         "fit", "predict", "separable", "verify", "explain", "compare", "lectures", "lab", "bench",
-        "demo", "warmup",
+        "demo",
     }  # fmt: skip
     for name, command in COMMANDS.items():
         known = {option for p in command.params for option in (*p.opts, *p.secondary_opts)}
@@ -210,6 +210,3 @@ def test_ctrl_c_where_exceptions_are_lost_ends_all_the_same(tmp_path, monkeypatc
     assert done.stderr == "rosenblatt: interrupted\n"
 
 
-def test_warmup_as_json(monkeypatch):
-    monkeypatch.setattr("rosenblatt.warmup.warmup", lambda say: say("a: b files: 1.5 s"))
-    assert json.loads(run("warmup", "--json").stdout) == {"a: b files": 1.5}

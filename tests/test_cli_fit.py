@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,7 +18,6 @@ from rosenblatt.cli import app
 from rosenblatt.data.reading import Progress
 from rosenblatt.model_file import load_model
 from rosenblatt.show.files import Bar
-from rosenblatt.warmup import FILES
 from tests.waiting import wait_until
 
 
@@ -199,7 +197,7 @@ def test_a_place_that_is_not_there_is_refused_before_work_is_done(setosa, tmp_pa
     assert "there is no folder" in done.output
 
 
-def test_the_bar_is_drawn_and_slowness_is_explained(capsys):
+def test_the_bar_is_drawn(capsys):
     said = []
     with Bar(said.append, draw=True) as bar:
         bar.begin(1)
@@ -209,11 +207,6 @@ def test_the_bar_is_drawn_and_slowness_is_explained(capsys):
     assert "pass 1" in shown
     assert "2,000 rows, 4,000 rows/s" in shown
     assert not said
-    with Bar(said.append, draw=False):
-        for number in (1, 2):
-            numba.njit(lambda x, number=number: x + number)(1)
-    assert len(said) == 1
-    assert "compiling" in said[0]
 
 
 def test_the_process_does_not_import_scikit_learn(setosa, tmp_path):
@@ -227,18 +220,7 @@ def test_the_process_does_not_import_scikit_learn(setosa, tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.splitlines()[-1]
     loaded = set(re.findall(r"'(\w+)'", found))
-    assert "numba" in loaded
     assert loaded.isdisjoint({"sklearn", "pandas", "matplotlib", "pyarrow", "flint", "highspy"})
-
-
-def test_warmup_says_what_it_compiled(monkeypatch):
-    kinds = {k: v for k, v in FILES.items() if k != "VW text"}  # which takes seconds
-    monkeypatch.setattr("rosenblatt.warmup.FILES", kinds)
-    done = run("warmup")
-    assert done.exit_code == 0, done.output
-    said = ["LIBSVM files", "CSV and Parquet files"]
-    said += [f"{k} arrays, {t}" for t in ("float64", "float32") for k in ("dense", "sparse")]
-    assert re.findall(r"^(.*): \d+\.\d s$", done.stdout, re.M) == said
 
 
 def test_the_result_never_takes_the_place_of_its_sources(setosa, tmp_path):

@@ -22,7 +22,7 @@ def warmup(say: Callable[[str], Any]) -> None:
 
     What was compiled before is loaded from disk, which shows that the disk cache works.
     """
-    from rosenblatt.from_file import fit_file
+    from rosenblatt.stream.fit import fit_file
 
     with TemporaryDirectory() as name:
         out = Path(name) / "model"

@@ -37,7 +37,7 @@ def test_told_to_end_the_command_saves_and_says_where(tmp_path):
     lines = [f"{1 if k % 7 < 3 else -1} {k % 50 + 1}:{k % 11}.5 99:{k % 13}\n" for k in numbers]
     file.write_text("".join(lines) * 25)
     settings = ["fit", str(file), "--passes", "50", "--rule", "pa1", "--out"]
-    keeping = [str(tmp_path / "m"), "--checkpoint", str(saved), "--every", "1ms", "--resume"]
+    keeping = [str(tmp_path / "m"), "--checkpoint", str(saved), "--every", "0.001", "--resume"]
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         before = set(os.listdir(saved)) if saved.exists() else {"lock"}
         process = subprocess.Popen(
@@ -51,7 +51,7 @@ def test_told_to_end_the_command_saves_and_says_where(tmp_path):
         said = process.communicate()
         assert process.returncode == code, said
         assert said[0] == ""
-        assert f"told to end: saved in {saved / 'checkpoint-'}" in said[1]
+        assert f"stopped: saved in {saved / 'checkpoint-'}" in said[1]
         assert len(said[1].splitlines()) == 1
         assert not (tmp_path / "m").exists()
     for command in ([*settings, str(tmp_path / "whole")], [*settings, *keeping]):

@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -273,6 +274,32 @@ std::vector<double> widened(const std::vector<double>& values, size_t lines, siz
     return out;
 }
 
+void check_size(size_t size, size_t wanted, const char* name) {
+    if (size != 0 && size != wanted)
+        throw nb::value_error((std::string(name) + " does not fit the machine.").c_str());
+}
+
+// Whatever is indexed later must have the size of this machine.
+void check_sizes(const Machine& m) {
+    const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
+    check_size(m.stop.saved_w.size(), n * d, "saved_w");
+    check_size(m.stop.saved_b.size(), n, "saved_b");
+    if (m.stop.watch_cycle && m.in_epoch && m.stop.saved_b.empty())
+        throw nb::value_error("saved_b is missing.");
+    if (m.stop.saved_w.empty() != (m.stop.saved_b.empty() || d == 0))
+        throw nb::value_error("saved_w and saved_b go together.");
+    if (m.position < 0) throw nb::value_error("position is negative.");
+    if (auto* scaled = std::get_if<Scaled>(&m.rule)) {
+        check_size(scaled->paid.size(), d, "paid");
+        if (scaled->l1_ratio > 0.0 && m.in_epoch && scaled->paid.size() != d)
+            throw nb::value_error("paid is missing.");
+    }
+    if (auto* batch = std::get_if<Batch>(&m.rule)) {
+        check_size(batch->sum.size(), d, "sum");
+        if (m.in_epoch && batch->sum.size() != d) throw nb::value_error("sum is missing.");
+    }
+}
+
 void set_state(MachineObject& self, nb::dict state) {
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
@@ -286,17 +313,12 @@ void set_state(MachineObject& self, nb::dict state) {
     Machine& m = self.machine;
     const auto planes = size_t(m.planes.n), d = size_t(m.planes.d);
     if (!m.stop.saved_w.empty()) m.stop.saved_w = widened(m.stop.saved_w, planes, d);
-    if (!m.stop.saved_b.empty() && m.stop.saved_b.size() != planes)
-        throw nb::value_error("saved_b needs one number per hyperplane.");
-    if (m.stop.saved_w.empty() != m.stop.saved_b.empty() && d > 0)
-        throw nb::value_error("saved_w and saved_b go together.");
     if (auto* s = std::get_if<Scaled>(&m.rule); s && !s->paid.empty())
         s->paid = widened(s->paid, 1, d);
     if (auto* b = std::get_if<Batch>(&m.rule); b && !b->sum.empty()) b->sum = widened(b->sum, 1, d);
     for (const int64_t row : m.order.index)
         if (row < 0 || row >= int64_t(m.order.index.size()))
             throw nb::value_error("the order of visits has a row that is not there.");
-    if (m.position < 0) throw nb::value_error("the position is negative.");
     const auto epochs = nb::cast<Input<double, nb::ndim<2>>>(state["epochs"]);
     if (epochs.shape(1) != 4) throw nb::value_error("epochs needs four columns.");
     self.machine.epochs.clear();
@@ -304,6 +326,23 @@ void set_state(MachineObject& self, nb::dict state) {
         const double* line = epochs.data() + 4 * e;
         self.machine.epochs.push_back({int64_t(line[0]), int64_t(line[1]), line[2], line[3]});
     }
+    check_sizes(self.machine);
+}
+
+// Class numbers of rows from their scores, the one convention of predict: with one hyperplane a
+// score >= 0 is class 1, else class 0; with one hyperplane per class the first of the best scores.
+auto decide(Input<double, nb::ndim<2>> scores) {
+    const size_t n = scores.shape(0), k = scores.shape(1);
+    if (k == 0) throw nb::value_error("scores needs one column per hyperplane.");
+    std::unique_ptr<int32_t[]> out(new int32_t[n + 1]);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i) {
+            const double* row = scores.data() + i * k;
+            out[i] = k == 1 ? row[0] >= 0.0 : int32_t(std::max_element(row, row + k) - row);
+        }
+    }
+    return own(out.release(), {n});
 }
 
 }  // namespace
@@ -441,6 +480,8 @@ void bind_learn(nb::module_& m) {
             return nb::make_tuple(rule->lower, rule->upper);
         });
 
+    m.def("decide", decide, nb::arg("scores"),
+          "Class numbers from scores (n, planes): score >= 0, or the first of the best.");
     m.def("shuffled_order",
           [](int64_t n, uint32_t seed, int kind, int64_t epochs) {
               Order order;

@@ -25,7 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 # runs these, after `make test`, and CI runs both
 LONG = (
     "benchmarks/test_benchmarks.py::test_peers_in_processes_of_their_own",
-    "learn/test_checkpoint.py::test_a_run_that_crashed_ends_as_one_that_did_not",
+    "stream/test_checkpoint.py::test_a_run_that_crashed_ends_as_one_that_did_not",
     "learn/test_heaviest.py::test_a_penalty_is_part_of_the_distances",
     "learn/test_heaviest.py::test_the_rows_times_their_amounts_are_the_weights",
     "prove/test_coefficients.py::test_adult_incomes",
@@ -40,7 +40,7 @@ LONG = (
     "test_cli_fit.py::test_warmup_says_what_it_compiled",
     "test_cli_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
     "test_imports.py::test_plots_are_not_needed_to_train",
-    "test_kill.py::test_told_to_end_the_command_saves_and_says_where",
+    "stream/test_kill.py::test_told_to_end_the_command_saves_and_says_where",
     "test_notebooks.py::test_a_notebook_runs[categories]",
     "test_notebooks.py::test_a_notebook_runs[text]",
 )

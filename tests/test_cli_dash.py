@@ -208,5 +208,3 @@ def test_ctrl_c_where_exceptions_are_lost_ends_all_the_same(tmp_path, monkeypatc
     done = run("fit", rows, "--out", tmp_path / "m", "--passes", 3)
     assert done.exit_code == 130
     assert done.stderr == "rosenblatt: interrupted\n"
-
-

@@ -193,6 +193,11 @@ class Machine:
     @property
     def margin(self) -> tuple: ...
 
+def decide(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """
+    Class numbers from scores (n, planes): score >= 0, or the first of the best.
+    """
+
 def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
     """The order of visits in the last of some epochs."""
 

@@ -62,7 +62,7 @@ def bar(quiet: bool) -> Iterator[Any]:
             super().progress(now)
 
     seen = not quiet and sys.stderr.isatty()
-    with Checked((lambda _: None) if quiet else say, seen, explain=seen) as drawn:
+    with Checked((lambda _: None) if quiet else say, seen) as drawn:
         yield drawn
 
 

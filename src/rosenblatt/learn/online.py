@@ -297,9 +297,7 @@ class OnlineLearner:
         if self.context is not None:
             return replace(self.context, calls=self.context.calls + self.n_rows)
         d, n = learner.state.n_features, learner.n_planes
-        problem = Problem.labelled(
-            np.zeros((1, d)), learner.classes[:1], None, learner.classes
-        )
+        problem = Problem.labelled(np.zeros((1, d)), learner.classes[:1], None, learner.classes)
         starts = [(np.zeros(d), np.zeros(1)) for _ in range(n)]
         if learner.together:
             starts = [(np.zeros((n, d)), np.zeros(n))]

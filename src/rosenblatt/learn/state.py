@@ -155,6 +155,7 @@ class State:
 
         def signed(values: Array) -> Array:
             out = values[which] * signs.reshape(-1, *[1] * (values.ndim - 1))
+            out += 0.0  # -0.0 becomes 0.0
             out[new] = 0.0
             return np.ascontiguousarray(out)
 
@@ -190,6 +191,7 @@ class State:
         has = self.w.shape[1]
         if n_features <= has:
             return
+        spare_room = spare_room and not rule.full_covariance
         room = max(n_features, 2 * has, 16) if spare_room else n_features
         more = ((0, 0), (0, room - has))
         self.w = np.pad(self.w, more)

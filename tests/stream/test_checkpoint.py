@@ -19,15 +19,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.data.generations import KEY, Generations
 from rosenblatt.data.sealed import read_sealed, write_sealed
 from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import CheckpointError, DataError, ParameterError
-from rosenblatt.from_file import fit_file
-from rosenblatt.learn.checkpoint import Checkpoint
-from rosenblatt.learn.every import Every
-from rosenblatt.learn.stopping import Interrupted, Stopping
-from rosenblatt.learn.streaming import Nobody
+from rosenblatt.stream import fit as fit_module
+from rosenblatt.stream.checkpoint import Checkpoint, Interrupted, StopSignals
+from rosenblatt.stream.checkpoint_folder import KEY, CheckpointFolder
+from rosenblatt.stream.fit import Silent, fit_file
 
 KINDS = ("svm", "svm.gz", "svm.bz2", "vw", "csv", "parquet", "raw.csv", "raw.parquet", "folder")
 
@@ -36,7 +34,7 @@ class Crash(Exception):
     """As if the process had ended."""
 
 
-class Crashing(Nobody):
+class Crashing(Silent):
     """Crashes at the n-th chunk that is read."""
 
     def __init__(self, n):
@@ -93,11 +91,11 @@ def written(folder, kind, X, y):
 
 
 def outcome(done):
-    run, model = done.training, done.model
+    model = done.model
     return (
         model.coef.tobytes(), model.intercept.tobytes(), model.coef.shape, model.classes.tolist(),
-        model.feature_names, dict(model.reader), run.mistakes.tolist(), run.updates.tolist(),
-        run.n_rows, run.first_errors, run.reasons, done.skipped, done.out.read_bytes(),
+        model.feature_names, dict(model.reader), done.mistakes.tolist(), done.updates.tolist(),
+        done.n_rows, done.progressive_error, done.reasons, done.skipped, done.out.read_bytes(),
     )  # fmt: skip
 
 
@@ -105,19 +103,23 @@ def outcome(done):
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 10**6),
     classes=st.sampled_from([2, 2, 3]),
-    rule=st.sampled_from(["perceptron", "margin(tau=0.5)", "arow", "scw", "pa1"]),
+    rule=st.sampled_from(["perceptron", "margin(tau=0.5)", "arow", "scw", "pa1", "alma"]),
     keep=st.sampled_from(["average", "last"]),
     passes=st.integers(1, 5),
     sizes=st.tuples(*[st.sampled_from([200, 700, 1 << 21])] * 3),
     crashes=st.lists(st.integers(0, 25), min_size=1, max_size=2),
-    every=st.sampled_from(["1rows", "1rows", "30 rows"]),
+    every=st.sampled_from([0, 0, 0.002]),
+    late=st.booleans(),
     memory=st.sampled_from([0, 1 << 26]),
 )
 def test_a_run_that_crashed_ends_as_one_that_did_not(
-    kind, seed, classes, rule, keep, passes, sizes, crashes, every, memory, tmp_path_factory
+    kind, seed, classes, rule, keep, passes, sizes, crashes, every, late, memory, tmp_path_factory
 ):
     folder = tmp_path_factory.mktemp("run")
-    path, reading = written(folder, kind, *rows(seed, 60, classes))
+    X, y = rows(seed, 60, classes)
+    if late:  # one class at first
+        X, y = X[order := np.argsort(y == 0, kind="stable")], y[order]
+    path, reading = written(folder, kind, X, y)
     settings = {"passes": passes, "keep": keep, "rule": rule, **reading}
     if kind.startswith("raw"):  # means and deviations of columns are summed chunk by chunk
         sizes = (200, 200, 200)
@@ -144,7 +146,7 @@ def crashed(tmp_path, n=20, kind="svm", **settings):
     """A run of several passes that crashed in the n-th chunk; the settings it was begun with."""
     path, reading = written(tmp_path, kind, *rows(0))
     settings = {
-        "passes": 3, "checkpoint": tmp_path / "saved", "every": "1rows", "chunk_bytes": 300,
+        "passes": 3, "checkpoint": tmp_path / "saved", "every": 0, "chunk_bytes": 300,
         **reading, **settings,
     }  # fmt: skip
     with pytest.raises(Crash):
@@ -212,7 +214,7 @@ def test_a_file_that_begins_otherwise_than_it_goes_on(tmp_path):
     settings = {"passes": 3, "chunk_bytes": 64}
     expected = fit_file(path, tmp_path / "m", **settings)
     assert expected.model.reader["zero_based"] is True
-    settings |= {"checkpoint": tmp_path / "saved", "every": 1e-9, "resume": True}
+    settings |= {"checkpoint": tmp_path / "saved", "every": 0, "resume": True}
     for n in (3, 9, 12, 20, 25, 3, 3):
         with suppress(Crash):
             fit_file(path, tmp_path / "m", watcher=Crashing(n), **settings)
@@ -225,7 +227,7 @@ def test_malformed_lines_are_counted_once(tmp_path):
     settings = {"passes": 2, "chunk_bytes": 64, "on_error": "skip"}
     expected = fit_file(path, tmp_path / "m", **settings)
     assert expected.skipped.count == 80
-    settings |= {"checkpoint": tmp_path / "saved", "every": 1e-9, "resume": True}
+    settings |= {"checkpoint": tmp_path / "saved", "every": 0, "resume": True}
     for n in (4, 9, 20):
         with pytest.raises(Crash):
             fit_file(path, tmp_path / "m", watcher=Crashing(n), **settings)
@@ -282,7 +284,7 @@ def test_a_small_file_system_that_fills_up(tmp_path):
         pytest.skip("mounting a tmpfs is not allowed here")
     try:
         path, reading = written(tmp_path, "vw", *rows(0))
-        settings = {"passes": 3, "chunk_bytes": 300, "every": "1rows", "checkpoint": disk / "saved"}
+        settings = {"passes": 3, "chunk_bytes": 300, "every": 0, "checkpoint": disk / "saved"}
         settings |= {**reading, "bits": 8}  # 4 kB of weights and as much of sums
         with pytest.raises(Crash):
             fit_file(path, tmp_path / "m", watcher=Crashing(9), **settings)
@@ -335,7 +337,7 @@ def test_damaged_checkpoints_are_never_believed(two, data, tmp_path_factory):
         newer.write_bytes(bad)
         said = []
         tracemalloc.start()
-        with Generations(folder, said.append) as files:
+        with CheckpointFolder(folder, said.append) as files:
             found = files.newest(Checkpoint.unpacked)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -345,7 +347,10 @@ def test_damaged_checkpoints_are_never_believed(two, data, tmp_path_factory):
         assert not said or "damaged" in said[0]
         if said:
             older.write_bytes(bad)
-            with Generations(folder) as files, pytest.raises(CheckpointError, match="no other"):
+            with (
+                CheckpointFolder(folder) as files,
+                pytest.raises(CheckpointError, match="no other"),
+            ):
                 files.newest(Checkpoint.unpacked)
             older.write_bytes(two[0])
 
@@ -368,23 +373,36 @@ def forged(file, change):
     write_sealed(file, KEY, *change(facts, arrays))
 
 
+def sized(facts, arrays, name, values):
+    """The same with another array of the run of its one machine, of a size that is noted."""
+    sizes = {**facts["run"]["sizes"], name: [len(values)]}
+    return {**facts, "run": {**facts["run"], "sizes": sizes}}, {**arrays, f"run.{name}": values}
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
         (lambda f, a: ({**f, "format": 9}, a), "of format 9"),
-        (lambda f, a: ({**f, "mark": 3}, a), "does not hold together"),
-        (lambda f, a: ({**f, "classes": 3}, a), "does not hold together"),
+        (lambda f, a: ({**f, "position": 3}, a), "does not hold together"),
+        (lambda f, a: ({**f, "labels": 3}, a), "does not hold together"),
         (lambda f, a: ({**f, "settings": []}, a), "settings is of another type"),
-        (lambda f, a: ({k: v for k, v in f.items() if k != "rows"}, a), "does not hold together"),
+        (lambda f, a: ({k: v for k, v in f.items() if k != "run"}, a), "does not hold together"),
         (lambda f, a: (f, {**a, "u": a["u"][:, :2]}), "u is not float64 of shape"),
         (lambda f, a: (f, {**a, "w": a["w"].astype("f4")}), "w is not float64 of shape"),
-        (lambda f, a: (f, {k: v for k, v in a.items() if k != "past"}), "past is not int64"),
-        (lambda f, a: ({**f, "planes": {**f["planes"], "width": 10**15}}, a), "is not float64"),
-        (lambda f, a: ({**f, "planes": {**f["planes"], "reasons": []}}, a), "has 0 hyperplanes"),
-        (lambda f, a: ({**f, "planes": {**f["planes"], "reasons": ["x"]}}, a), "not a valid"),
-        (lambda f, a: ({**f, "planes": {}}, a), "damaged"),
-        (lambda f, a: ({**f, "seconds": []}, a), "passes"),
+        (lambda f, a: (f, {k: v for k, v in a.items() if k != "run.epochs"}), "run.epochs is not"),
+        (lambda f, a: (f, {**a, "run.saved_w": a["run.saved_w"][:2]}), "run.saved_w is not"),
+        (lambda f, a: sized(f, a, "saved_w", a["run.saved_w"][:2]), "saved_w does not fit"),
+        (lambda f, a: sized(f, a, "saved_b", a["run.saved_b"][:0]), "saved_b is missing"),
+        (lambda f, a: sized(f, a, "epochs", a["run.epochs"][:3]), "damaged"),
+        (lambda f, a: sized(f, a, "order", np.arange(5)), "not between two blocks"),
+        (lambda f, a: (f, {**a, "run.position": np.array([7])}), "not between two blocks"),
+        (lambda f, a: ({**f, "run": {**f["run"], "n_features": 10**15}}, a), "is not float64"),
+        (lambda f, a: ({**f, "run": {**f["run"], "reasons": []}}, a), "has 0 hyperplanes"),
+        (lambda f, a: ({**f, "run": {**f["run"], "reasons": ["x"]}}, a), "not a valid"),
+        (lambda f, a: ({**f, "run": {}}, a), "damaged"),
+        (lambda f, a: ({**f, "epoch_seconds": []}, a), "passes"),
         (lambda f, a: ({**f, "settled": {"x": 1}}, a), "damaged"),
+        (lambda f, a: ({**f, "source": {}}, a), "damaged"),
     ],
 )
 def test_what_was_tampered_with_is_refused(tmp_path, change, why):
@@ -411,33 +429,26 @@ def test_the_folder_is_used_by_one_and_what_was_begun_is_cleared_away(tmp_path):
     pytest.importorskip("fcntl")
     begun = tmp_path / ".checkpoint-000003.safetensors.0123abcd"
     begun.write_text("half")
-    with Generations(tmp_path):
+    with CheckpointFolder(tmp_path):
         assert not begun.exists()
-        with pytest.raises(CheckpointError, match="another run uses it"), Generations(tmp_path):
+        with (
+            pytest.raises(CheckpointError, match="another run uses it"),
+            CheckpointFolder(tmp_path),
+        ):
             pass
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot keep checkpoints"):
-        Generations(tmp_path / "file").__enter__()
+        CheckpointFolder(tmp_path / "file").__enter__()
 
 
-@pytest.mark.parametrize(
-    ("said", "seconds", "rows"),
-    [
-        ("30s", 30, None), ("5 min", 300, None), (" 1.5 H ", 5400, None), ("2", 2, None),
-        (0.25, 0.25, None), ("250ms", 0.25, None), ("1000000rows", None, 10**6), (7, 7, None),
-        ("1_000 Rows", None, 1000), ("1e6 rows", None, 10**6), ("1 row", None, 1),
-    ],
-)  # fmt: skip
-def test_how_often_is_read_kindly(said, seconds, rows):
-    assert Every.read(said) == Every(seconds, rows)
-
-
-@pytest.mark.parametrize(
-    "said", ["", "s", "0s", "-1s", "0rows", "1.5rows", "3 days", "nan", float("inf"), "1e999s", -1]
-)
-def test_how_often_must_make_sense(said, tmp_path):
-    with pytest.raises(ParameterError, match="such as 30s, 5m, 2h or 1000000rows"):
-        fit_file(written(tmp_path, "svm", *rows(0))[0], tmp_path / "m", checkpoint="x", every=said)
+@pytest.mark.parametrize("every", ["30s", "", -1, float("nan"), float("inf"), None, True])
+def test_how_often_must_be_a_number_of_seconds(every, tmp_path):
+    path, _ = written(tmp_path, "svm", *rows(0))
+    if every is None:  # as often as is usual
+        fit_file(path, tmp_path / "m", checkpoint=tmp_path / "x", every=every)
+        return
+    with pytest.raises(ParameterError, match="every must be a number of seconds >= 0, got"):
+        fit_file(path, tmp_path / "m", checkpoint=tmp_path / "x", every=every)
 
 
 def test_what_needs_a_folder_or_a_file(tmp_path):
@@ -445,7 +456,7 @@ def test_what_needs_a_folder_or_a_file(tmp_path):
     with pytest.raises(ParameterError, match="resume needs checkpoint"):
         fit_file(path, tmp_path / "m", resume=True)
     with pytest.raises(ParameterError, match="every needs checkpoint"):
-        fit_file(path, tmp_path / "m", every="3s")
+        fit_file(path, tmp_path / "m", every=3)
     pipe = tmp_path / "pipe.svm"
     os.mkfifo(pipe)
     with pytest.raises(ParameterError, match="read again"):
@@ -493,14 +504,13 @@ def test_told_twice_or_with_nothing_to_save_it_ends_at_once(tmp_path, interrupti
 
 def test_a_signal_that_comes_when_all_is_done_is_not_lost(tmp_path, monkeypatch, interruptible):
     path, _ = written(tmp_path, "svm", *rows(0))
-    from rosenblatt import from_file
 
     def late(model, out):
         saved(model, out)
         signal.raise_signal(signal.SIGINT)
 
-    saved = from_file.save_model
-    monkeypatch.setattr("rosenblatt.from_file.save_model", late)
+    saved = fit_module.save_model
+    monkeypatch.setattr(fit_module, "save_model", late)
     with pytest.raises(Interrupted, match="the model is written"):
         fit_file(path, tmp_path / "m", checkpoint=tmp_path / "saved")
     assert (tmp_path / "m").exists()
@@ -508,10 +518,10 @@ def test_a_signal_that_comes_when_all_is_done_is_not_lost(tmp_path, monkeypatch,
 
 def test_signals_that_are_ignored_stay_so(interruptible):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with Stopping() as stopping:
-        stopping.patient = True
+    with StopSignals() as signals:
+        signals.can_wait = True
         signal.raise_signal(signal.SIGINT)
-        assert stopping.asked is None
+        assert signals.received is None
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 

@@ -1,4 +1,4 @@
-"""Generations: the last two of a kind of file in a folder, so that a good one is always there.
+"""Checkpoint folder: the last two checkpoints of a run, so that a good one is always there.
 
 A new one is written beside the others, whole or not at all, and only then is the oldest removed.
 If the newest cannot be read, the one before is used.
@@ -26,7 +26,7 @@ KEY = "rosenblatt-checkpoint"
 T = TypeVar("T")
 
 
-class Generations:
+class CheckpointFolder:
     """A folder of checkpoints, used by one process at a time.
 
     Parameters
@@ -41,7 +41,7 @@ class Generations:
         self._good: int | None = None  # the newest that was written or read
         self._last = 0
 
-    def __enter__(self) -> Generations:
+    def __enter__(self) -> CheckpointFolder:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder / "lock")

@@ -1,6 +1,6 @@
 """Kills training at random moments and lets it go on, again and again: kill_driver.py DIR N SEED.
 
-A process of its own with one thread, so that it may fork: children have everything compiled. Prints
+A process of its own with one thread, so that it may fork: children have everything imported. Prints
 one line of JSON: how many were killed, in which states, how many runs came to their end, and
 whether the weights of each were those of a run that was never killed.
 """
@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt.from_file import fit_file
+from rosenblatt.stream.fit import fit_file
 
 RUNS = [
     {"passes": 3, "keep": "average"},
     {"passes": 1, "rule": "arow"},
+    {"passes": 2, "rule": "alma"},
     {"passes": 3, "keep": "last", "rule": "scw"},
     {"passes": 2, "rule": "pa1", "target": "y", "labels": "text"},
 ]
@@ -45,8 +46,8 @@ def train(folder, settings, out, **more):
 
 
 def counts(done):
-    run = done.training
-    return run.mistakes.tolist(), run.updates.tolist(), run.n_rows, run.first_errors, run.reasons
+    counted = done.mistakes.tolist(), done.updates.tolist(), done.n_rows
+    return *counted, done.progressive_error, done.reasons
 
 
 def child(folder, settings):
@@ -56,7 +57,7 @@ def child(folder, settings):
         return number
     code = 1
     try:
-        train(folder, settings, "m", checkpoint=folder / "saved", every="1ms", resume=True)
+        train(folder, settings, "m", checkpoint=folder / "saved", every=0.001, resume=True)
         code = 0
     finally:
         os._exit(code)

@@ -1,6 +1,5 @@
 """- in place of a file, help with examples, JSON everywhere, completion, bench."""
 
-import ctypes
 import json
 import os
 import re
@@ -12,7 +11,6 @@ import typer
 from typer.testing import CliRunner
 
 from rosenblatt.cli import app
-from rosenblatt.learn.run import Run
 from rosenblatt.model_file import load_model
 
 SVM = "+1 1:2 2:1\n-1 2:1 3:1\n+1 1:3\n-1 3:2\n"
@@ -189,22 +187,3 @@ def test_bench_measures(monkeypatch):
     for one in found:
         assert one["rows_per_second"] == pytest.approx(2000 / one["seconds"])
         assert 0 < one["error"] < 0.5
-
-
-def test_ctrl_c_where_exceptions_are_lost_ends_all_the_same(tmp_path, monkeypatch):
-    """In a function that C calls, as llvmlite has them."""
-
-    @ctypes.CFUNCTYPE(None)
-    def lost():
-        raise KeyboardInterrupt
-
-    def one_pass(self, chunks, keeper=None, work=Run.one_pass):
-        lost()
-        return work(self, chunks, keeper)
-
-    monkeypatch.setattr(Run, "one_pass", one_pass)
-    rows = tmp_path / "rows.svm"
-    rows.write_text(SVM)
-    done = run("fit", rows, "--out", tmp_path / "m", "--passes", 3)
-    assert done.exit_code == 130
-    assert done.stderr == "rosenblatt: interrupted\n"

@@ -172,4 +172,4 @@ def test_help_imports_little():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "--checkpoint" in done.stdout
     loaded = set(re.findall(r"'(\w+)'", done.stdout.splitlines()[-1]))
-    assert loaded.isdisjoint({"numpy", "scipy", "numba", "sklearn", "pyarrow", "pydantic"})
+    assert loaded.isdisjoint({"numpy", "scipy", "sklearn", "pyarrow", "pydantic"})

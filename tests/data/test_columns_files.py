@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from rosenblatt.from_file import fit_file, predict_file
 from typer.testing import CliRunner
 
 from rosenblatt import Perceptron, load_model, read, read_chunks
@@ -20,7 +21,6 @@ from rosenblatt.cli import app
 from rosenblatt.data.columns import Columns, learn_columns
 from rosenblatt.data.columns.looking import columns_of_file, needs_columns
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.from_file import fit_file, predict_file
 from tests.real_data import click_log, csv_file, data_folder, rows_of
 
 RAW = {

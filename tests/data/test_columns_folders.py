@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rosenblatt.from_file import fit_file, predict_file
 from typer.testing import CliRunner
 
 from rosenblatt import read
@@ -19,7 +20,6 @@ from rosenblatt.data.columns.looking import columns_of_file
 from rosenblatt.data.folders import files_of, size_of
 from rosenblatt.data.where import TESTS, Condition, parse_where
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.from_file import fit_file, predict_file
 
 RAW = {
     "delay": [3.0, 40.0, None, 16.0, 15.0, 90.0, -2.0, 17.0],

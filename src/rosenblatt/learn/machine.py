@@ -340,8 +340,8 @@ class Machine:
             cycle = self.prove_cycle(problem)
         return Trace(
             reason,
-            totals["mistakes"],
-            totals["updates"],
+            totals["mistakes"].astype(np.int64),  # printed as numpy's own integers are
+            totals["updates"].astype(np.int64),
             self.mean_loss(totals["loss"]),
             totals["norm"],
             self.seconds,
@@ -378,8 +378,9 @@ class Machine:
         order = self.settings.order if self.settings.one_row_at_a_time else "order"
         setting = Setting(problem, self.start, self.start_visits, self.settings, order, held_out)
         return Record(
-            epochs[:n], log["row"], log["amount"], log["visit"], w, b, int(log["count"]), setting
-        )
+            epochs[:n], log["row"].astype(np.int64), log["amount"], log["visit"], w, b,
+            int(log["count"]), setting,
+        )  # fmt: skip
 
     def prove_cycle(self, problem: Problem) -> Cycle:
         """Go round once more, counting, and see whether the updates sum to exactly zero."""

@@ -17,6 +17,15 @@ from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupported
 from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
+# what visits with scaled weights, a rate that falls, or all covariances
+MORE = [
+    {"penalty": "l2", "alpha": 0.01}, {"penalty": "l1", "alpha": 0.01},
+    {"penalty": "elasticnet", "alpha": 0.02, "rule": "margin"},
+    {"learning_rate": "optimal", "alpha": 0.01}, {"learning_rate": "invscaling", "eta0": 2.0},
+    {"penalty": "l2", "alpha": 0.6, "learning_rate": "invscaling"},
+    {"rule": "arow(covariance=full)"}, {"rule": "scw(covariance=full)"},
+    {"rule": "sop(covariance=full)"}, {"tie": "half"}, {"eta0": 0.1},
+]  # fmt: skip
 IN_ORDER = {"shuffle": False, "max_iter": 1, "tol": None}
 
 
@@ -63,10 +72,13 @@ def same(a, b):
 # ------------------------------------------------------------------------ to the bit
 
 
-@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]), st.booleans())
-def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
+SETTINGS = [{"rule": rule} for rule in RULES] + MORE
+
+
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]), st.booleans())
+def test_a_loop_is_many_is_fit_in_order(stream, setting, keep, intercept):
     rows, y = stream
-    options = {"rule": rule, "keep": keep, "fit_intercept": intercept}
+    options = {**setting, "keep": keep, "fit_intercept": intercept}
     A, names = as_csr(rows)
     fitted = Perceptron(**options, **IN_ORDER).fit(A, y)
     one = loop(Perceptron(**options), rows, y)
@@ -82,14 +94,14 @@ def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
     same(loop(Perceptron(**options), numbered, y), fitted)
 
 
-@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]))
-def test_arrays_too(stream, rule, keep):
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]))
+def test_arrays_too(stream, setting, keep):
     rows, y = stream
     X = as_csr(rows)[0].toarray()
-    fitted = Perceptron(rule=rule, keep=keep, **IN_ORDER).fit(X, y)
-    one = loop(Perceptron(rule=rule, keep=keep), X, y)
+    fitted = Perceptron(**setting, keep=keep, **IN_ORDER).fit(X, y)
+    one = loop(Perceptron(**setting, keep=keep), X, y)
     same(one, fitted)
-    many = Perceptron(rule=rule, keep=keep).learn_many(X, y)
+    many = Perceptron(**setting, keep=keep).learn_many(X, y)
     same(many, fitted)
     assert many.progress_ == one.progress_
 
@@ -111,24 +123,59 @@ def test_wide_rows_of_any_numbers_to_the_bit():
 def test_cut_anywhere_and_mixed_with_partial_fit(stream, data):
     rows, y = stream
     cut = data.draw(st.integers(0, len(y)))
-    rule, keep = data.draw(st.sampled_from(["perceptron", "arow"])), "average"
-    whole = loop(Perceptron(rule=rule, keep=keep), rows, y)
-    parts = Perceptron(rule=rule, keep=keep)
+    options = {**data.draw(st.sampled_from(SETTINGS)), "keep": "average"}
+    whole = loop(Perceptron(**options), rows, y)
+    parts = Perceptron(**options)
     if cut:
         parts.learn_many(rows[:cut], y[:cut])
     if data.draw(st.booleans()):
         parts = pickle.loads(pickle.dumps(copy.deepcopy(parts)))
+    if data.draw(st.booleans()):
+        parts = copy.copy(parts)
+    if data.draw(st.booleans()):
+        hasattr(parts, "coef_")  # looking changes nothing
     loop(parts, rows[cut:], y[cut:])
     same(parts, whole)
     X = as_csr(rows)[0].toarray()
-    mixed = Perceptron(rule=rule, keep=keep, shuffle=False)
+    mixed = Perceptron(**options, shuffle=False)
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         mixed.learn_one(x, label) if i % 2 else mixed.partial_fit(x[None], [label])
-    A = Perceptron(rule=rule, keep=keep, shuffle=False)
+    A = Perceptron(**options, shuffle=False)
     for x, label in zip(X, y, strict=True):
         A.partial_fit(x[None], [label])
     same(mixed, A)
     assert (mixed.t_, mixed.n_updates_) == (A.t_, A.n_updates_)
+
+
+@given(streams(), st.sampled_from(["perceptron", "margin", "pa1", "arow"]), st.booleans())
+def test_the_direct_rule_is_that_of_partial_fit(stream, rule, average):
+    rows, y = stream
+    X = as_csr(rows)[0].toarray()
+    options = {"rule": rule, "keep": "average" if average else "last", "multiclass": "direct"}
+    parts = Perceptron(**options, shuffle=False)
+    for x, label in zip(X, y, strict=True):
+        parts.partial_fit(x[None], [label])
+    one = loop(Perceptron(**options), X, y)
+    same(one, parts)
+    assert (one.n_mistakes_, one.n_updates_) == (parts.n_mistakes_, parts.n_updates_)
+    many = Perceptron(**options).learn_many(X, y)
+    same(many, parts)
+    assert many.progress_ == one.progress_
+
+
+@pytest.mark.parametrize("weighting", ["scale", "repeat"])
+def test_weights_of_classes(weighting):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((60, 4)), rng.integers(0, 3, 60)
+    options = {"class_weight": {0: 2.0, 2: 3.0}, "weighting": weighting, "shuffle": False}
+    whole = Perceptron(**options).partial_fit(X, y, classes=[0, 1, 2])
+    parts = Perceptron(**options).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
+    same(loop(parts, X[20:40], y[20:40]).learn_many(X[40:], y[40:]), whole)
+    two = y > 0
+    fitted = Perceptron(**{**options, **IN_ORDER, "class_weight": {True: 2.0}}).fit(X, two)
+    same(loop(Perceptron(**{**options, "class_weight": {True: 2.0}}), X, two), fitted)
+    with pytest.raises(NotSupportedError, match="rule='pa'"):
+        Perceptron(rule="pa", class_weight={0: 2.0}).learn_many(X, y)
 
 
 @given(streams())
@@ -153,25 +200,22 @@ def test_against_six_lines_of_python(stream):
 # ---------------------------------------------------------------------- answers
 
 
-@given(streams(), st.sampled_from(["last", "average"]))
-def test_predict_one_is_predict_and_progress_counts_its_mistakes(stream, keep):
-    rows, y = [{k: float(round(v)) for k, v in row.items()} for row in stream[0]], stream[1]
-    clf, wrong = Perceptron(keep=keep), 0
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]))
+def test_predict_one_is_predict_and_progress_counts_its_mistakes(stream, setting, keep):
+    A, y = as_csr(stream[0])[0], stream[1]
+    rows = [dict(zip(r.indices.tolist(), r.data.tolist(), strict=True)) for r in A]
+    clf, wrong = Perceptron(**setting, keep=keep), 0
     for x, label in zip(rows, y, strict=True):
         wrong += clf.predict_one(x) != label
         clf.learn_one(x, label)
     assert (clf.progress_.n_rows, clf.progress_.mistakes) == (len(y), wrong)
     assert clf.progress_.error == wrong / len(y)
-    X = as_csr(rows)[0].toarray()
-    scores = X @ clf.coef_.T + clf.intercept_
-    ranked = np.sort(scores, axis=1)
-    gap = np.abs(scores[:, 0]) if scores.shape[1] == 1 else ranked[:, -1] - ranked[:, -2]
-    clear = (gap > 1e-9) | (keep == "last")  # an average is rounded, and so is its sum
-    made = [clf.predict_one(x) for x in rows]  # from coef_
-    bare = Perceptron(keep=keep).learn_many(X, y)
-    running = [bare.predict_one(x) for x in X]
-    for i in np.flatnonzero(clear):
-        assert made[i] == running[i] == bare.predict(X)[i]
+    before = [clf.predict_one(x) for x in rows]
+    X = A.toarray()
+    assert before == clf.predict(X).tolist()
+    assert before == [clf.predict_one(x) for x in rows]  # from coef_
+    bare = Perceptron(**setting, keep=keep).learn_many(X, y)
+    assert [bare.predict_one(x) for x in X] == bare.predict(X).tolist()
 
 
 def test_unknown_features_are_ignored_and_change_nothing():

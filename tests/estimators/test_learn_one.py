@@ -2,6 +2,11 @@
 
 import copy
 import pickle
+from collections import Counter, OrderedDict, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -13,7 +18,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import Hashing, Perceptron, load_model, save_model
-from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupportedError
+from rosenblatt.errors import (
+    DataError,
+    DataTypeError,
+    LabelError,
+    NotSupportedError,
+    OverflowedError,
+)
 from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
@@ -410,3 +421,159 @@ def test_real_rows_by_name(name):
         clf = loop(Perceptron(rule=rule, keep="average"), rows, y.tolist())
         A, _ = as_csr(rows)
         same(clf, Perceptron(rule=rule, keep="average", **IN_ORDER).fit(A, y))
+
+
+# ---------------------------------------------------------------- rows of many types
+
+
+def test_rows_of_other_types_are_the_same_rows():
+    rows = [{"a": 1.5, "b": -2.0}, {"b": 1.0, "c": 0.5}, {"a": -1.0, "c": 2.0}]
+    y = ["n", "p", "p"]
+    wanted = loop(Perceptron(rule="pa1"), rows, y)
+    others = [
+        [OrderedDict(row) for row in rows],
+        [defaultdict(float, row) for row in rows],
+        [MappingProxyType(row) for row in rows],
+        [{np.str_(k): np.float32(v) for k, v in row.items()} for row in rows],
+        [{k: Fraction(v) for k, v in row.items()} for row in rows],
+        [{k: Decimal(v) for k, v in row.items()} for row in rows],
+    ]
+    for written in others:
+        same(loop(Perceptron(rule="pa1"), written, y), wanted)
+        same(Perceptron(rule="pa1").learn_many(written, y), wanted)
+        assert [wanted.predict_one(x) for x in written] == [wanted.predict_one(x) for x in rows]
+    X = np.array([[1.0, 0, 2], [0, 3, 1], [1, 1, 0]])
+    wanted = loop(Perceptron(), list(X), y)
+    fortran = np.asfortranarray(X)  # its rows are not contiguous
+    for written in (X.tolist(), X.astype(int), X.astype(np.float32), fortran, map(tuple, X)):
+        same(loop(Perceptron(), written, y), wanted)
+    counts = [Counter("aab"), Counter("bc"), Counter("ca")]
+    same(loop(Perceptron(), counts, y), loop(Perceptron(), map(dict, counts), y))
+    same(loop(Perceptron(), [{"a": True, "b": False}] * 3, y),
+         loop(Perceptron(), [{"a": 1.0, "b": 0.0}] * 3, y))  # fmt: skip
+
+
+def test_labels_of_any_one_kind():
+    rows = [{"a": 1.0}, {"b": 1.0}, {"a": 2.0}]
+    for labels in (["x", "y", "x"], [1, 2, 1], [True, False, True], np.array([3, 4, 3])):
+        clf = loop(Perceptron(), rows, labels)
+        assert clf.predict_one({"a": 1.0}) == labels[0]
+        assert clf.classes_.dtype == np.asarray(labels).dtype
+    clf.learn_one({"a": 1.0}, np.array([4]))
+    assert clf.progress_.n_rows == 4
+    with pytest.raises(LabelError):
+        clf.learn_one({"a": 1.0}, [3, 4])
+
+
+# ---------------------------------------------------------------- large numbers
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("x", [[1e308, 1e308], [1e308, -1e308], [1e160, 2e160]])
+def test_a_row_whose_numbers_overflow_changes_nothing(rule, x):
+    clf = Perceptron(rule=rule).learn_many([[1.0, 2.0], [-2.0, 1.0], [3.0, 1.0]], [0, 1, 2])
+    before = everything(clf)
+    calls = [
+        lambda model: model.learn_one(np.array(x), 1),
+        lambda model: model.learn_one(x, 7),
+        lambda model: model.learn_many([[1.0, 1.0], x, x], [0, 5, 1]),
+    ]
+    for call in calls:
+        model = copy.deepcopy(clf).learn_one([1.0, 1.0], 2)
+        untouched = everything(model)
+        try:
+            call(model)
+        except OverflowedError:
+            assert everything(model) == untouched
+        else:  # for some rules these numbers fit
+            assert all(np.isfinite(part).all() for part in (model.coef_, model.intercept_))
+        assert model.learn_one([1.0, 1.0], 2).progress_.n_rows >= 5
+    assert everything(clf) == before
+
+
+def test_large_numbers_that_fit_are_learned_from():
+    rng = np.random.default_rng(0)
+    for size in (1e-200, 1e-40, 1e40, 1e100):
+        X, y = size * rng.standard_normal((30, 3)), rng.integers(0, 2, 30)
+        for options in ({}, {"rule": "margin", "keep": "average"}, {"eta0": 1e40}):
+            fitted = Perceptron(**options, **IN_ORDER).fit(X, y)
+            same(loop(Perceptron(**options), X, y), fitted)
+            same(Perceptron(**options).learn_many(X, y), fitted)
+    clf = Perceptron().learn_many([[1.0], [2.0]], [0, 1])
+    clf.coef_[0, 0] = 1e308
+    with pytest.raises(OverflowedError):
+        clf.learn_one([100.0], 0)
+    assert clf.coef_[0, 0] == 1e308
+
+
+# ---------------------------------------------------------------- copies and threads
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_copies_learn_alone(copied):
+    rows, y = [{"a": 1.0}, {"b": 1.0}, {"a": -1.0, "c": 1.0}], [0, 1, 1]
+    options = {"rule": "alma", "keep": "average"}
+    clf = loop(Perceptron(**options), rows, y)
+    other = copied(clf)
+    other.learn_one({"d": 2.0}, 2)
+    same(clf, loop(Perceptron(**options), rows, y))
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+    same(other, loop(Perceptron(**options), [*rows, {"d": 2.0}], [*y, 2]))
+    assert other.progress_.n_rows == 4
+
+
+def test_a_float32_model_goes_on_in_float64():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 3)).astype(np.float32), rng.integers(0, 2, 20)
+    clf = Perceptron(shuffle=False).fit(X, y)
+    wide = Perceptron(shuffle=False).fit(X, y)
+    wide.coef_, wide.intercept_ = wide.coef_.astype(np.float64), wide.intercept_.astype(np.float64)
+    clf.learn_one(X[0], y[0])
+    assert clf.coef_.dtype == np.float64
+    assert clf.predict_one(X[1]) == clf.predict(X[1:2])[0]
+
+
+def test_looking_at_every_row_changes_nothing():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((80, 5)), rng.integers(0, 3, 80)
+    for options in ({"rule": "alma"}, {"penalty": "l1"}, {"penalty": "l2", "keep": "average"}):
+        looked = Perceptron(**options)
+        for x, label in zip(X, y, strict=True):
+            looked.learn_one(x, label)
+            assert looked.coef_.shape[1] == 5
+            assert looked.t_ == 1 + looked.progress_.n_rows
+        same(looked, loop(Perceptron(**options), X, y))
+
+
+def test_set_params_is_read_and_the_count_goes_on():
+    X, y = np.eye(3), [0, 1, 0]
+    clf = Perceptron().learn_many(X, y)
+    clf.set_params(rule="arow", keep="average").learn_many(X, y)
+    assert (clf.progress_.n_rows, clf.t_) == (6, 7.0)
+    clf.set_params(keep="vote")
+    with pytest.raises(NotSupportedError, match="keep='vote'"):
+        clf.learn_one(X[0], 0)
+    assert clf.progress_.n_rows == 6
+
+
+@pytest.mark.threads
+def test_threads_predict_while_rows_are_learned():
+    rng = np.random.default_rng(0)
+    names = [f"f{k}" for k in range(20)]
+    rows = [dict(zip(names, x, strict=True)) for x in rng.standard_normal((2000, 20)).tolist()]
+    y = [row["f0"] > 0 for row in rows]
+    clf = Perceptron().learn_many(rows[:10], y[:10])
+
+    def answers(part):
+        return [clf.predict_one(x) for x in part]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(answers, rows[k::4]) for k in range(4)]
+        loop(clf, rows[10:], y[10:])
+        assert all(a in (True, False) for f in found for a in f.result())
+        again = [pool.submit(answers, rows) for _ in range(4)]
+        wanted = answers(rows)
+        assert all(f.result() == wanted for f in again)
+    same(clf, loop(Perceptron(), rows, y))

@@ -155,9 +155,9 @@ class OnlineLearner:
         """Learn from a row that the core left to Python; returns the learner to go on with."""
         row = as_row(x)
         kind, width = self._kind_with(row), sparse_width(x)
-        if self.learner is not None and kind is self.features.kind:
-            if width <= self.model.n_features and self.model.learn(row, y):
-                return self
+        plain = self.learner is not None and kind is self.features.kind
+        if plain and width <= self.model.n_features and self.model.learn(row, y):
+            return self
         labels = as_labels([y] if np.ndim(y) == 0 else y, 1)
         trial = self.copy()
         trial.features.kind = kind
@@ -297,9 +297,7 @@ class OnlineLearner:
         if self.context is not None:
             return replace(self.context, calls=self.context.calls + self.n_rows)
         d, n = learner.state.n_features, learner.n_planes
-        problem = Problem.labelled(
-            np.zeros((1, d)), learner.classes[:1], None, learner.classes
-        )
+        problem = Problem.labelled(np.zeros((1, d)), learner.classes[:1], None, learner.classes)
         starts = [(np.zeros(d), np.zeros(1)) for _ in range(n)]
         if learner.together:
             starts = [(np.zeros((n, d)), np.zeros(n))]

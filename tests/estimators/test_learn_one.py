@@ -2,6 +2,11 @@
 
 import copy
 import pickle
+from collections import Counter, OrderedDict, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -13,10 +18,25 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import Hashing, Perceptron, load_model, save_model
-from rosenblatt.errors import DataError, DataTypeError, LabelError, NotSupportedError
+from rosenblatt.errors import (
+    DataError,
+    DataTypeError,
+    LabelError,
+    NotSupportedError,
+    OverflowedError,
+)
 from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
+# what visits with scaled weights, a rate that falls, or all covariances
+MORE = [
+    {"penalty": "l2", "alpha": 0.01}, {"penalty": "l1", "alpha": 0.01},
+    {"penalty": "elasticnet", "alpha": 0.02, "rule": "margin"},
+    {"learning_rate": "optimal", "alpha": 0.01}, {"learning_rate": "invscaling", "eta0": 2.0},
+    {"penalty": "l2", "alpha": 0.6, "learning_rate": "invscaling"},
+    {"rule": "arow(covariance=full)"}, {"rule": "scw(covariance=full)"},
+    {"rule": "sop(covariance=full)"}, {"tie": "half"}, {"eta0": 0.1},
+]  # fmt: skip
 IN_ORDER = {"shuffle": False, "max_iter": 1, "tol": None}
 
 
@@ -63,10 +83,13 @@ def same(a, b):
 # ------------------------------------------------------------------------ to the bit
 
 
-@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]), st.booleans())
-def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
+SETTINGS = [{"rule": rule} for rule in RULES] + MORE
+
+
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]), st.booleans())
+def test_a_loop_is_many_is_fit_in_order(stream, setting, keep, intercept):
     rows, y = stream
-    options = {"rule": rule, "keep": keep, "fit_intercept": intercept}
+    options = {**setting, "keep": keep, "fit_intercept": intercept}
     A, names = as_csr(rows)
     fitted = Perceptron(**options, **IN_ORDER).fit(A, y)
     one = loop(Perceptron(**options), rows, y)
@@ -82,14 +105,14 @@ def test_a_loop_is_many_is_fit_in_order(stream, rule, keep, intercept):
     same(loop(Perceptron(**options), numbered, y), fitted)
 
 
-@given(streams(), st.sampled_from(RULES), st.sampled_from(["last", "average"]))
-def test_arrays_too(stream, rule, keep):
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]))
+def test_arrays_too(stream, setting, keep):
     rows, y = stream
     X = as_csr(rows)[0].toarray()
-    fitted = Perceptron(rule=rule, keep=keep, **IN_ORDER).fit(X, y)
-    one = loop(Perceptron(rule=rule, keep=keep), X, y)
+    fitted = Perceptron(**setting, keep=keep, **IN_ORDER).fit(X, y)
+    one = loop(Perceptron(**setting, keep=keep), X, y)
     same(one, fitted)
-    many = Perceptron(rule=rule, keep=keep).learn_many(X, y)
+    many = Perceptron(**setting, keep=keep).learn_many(X, y)
     same(many, fitted)
     assert many.progress_ == one.progress_
 
@@ -111,24 +134,59 @@ def test_wide_rows_of_any_numbers_to_the_bit():
 def test_cut_anywhere_and_mixed_with_partial_fit(stream, data):
     rows, y = stream
     cut = data.draw(st.integers(0, len(y)))
-    rule, keep = data.draw(st.sampled_from(["perceptron", "arow"])), "average"
-    whole = loop(Perceptron(rule=rule, keep=keep), rows, y)
-    parts = Perceptron(rule=rule, keep=keep)
+    options = {**data.draw(st.sampled_from(SETTINGS)), "keep": "average"}
+    whole = loop(Perceptron(**options), rows, y)
+    parts = Perceptron(**options)
     if cut:
         parts.learn_many(rows[:cut], y[:cut])
     if data.draw(st.booleans()):
         parts = pickle.loads(pickle.dumps(copy.deepcopy(parts)))
+    if data.draw(st.booleans()):
+        parts = copy.copy(parts)
+    if data.draw(st.booleans()):
+        hasattr(parts, "coef_")  # looking changes nothing
     loop(parts, rows[cut:], y[cut:])
     same(parts, whole)
     X = as_csr(rows)[0].toarray()
-    mixed = Perceptron(rule=rule, keep=keep, shuffle=False)
+    mixed = Perceptron(**options, shuffle=False)
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         mixed.learn_one(x, label) if i % 2 else mixed.partial_fit(x[None], [label])
-    A = Perceptron(rule=rule, keep=keep, shuffle=False)
+    A = Perceptron(**options, shuffle=False)
     for x, label in zip(X, y, strict=True):
         A.partial_fit(x[None], [label])
     same(mixed, A)
     assert (mixed.t_, mixed.n_updates_) == (A.t_, A.n_updates_)
+
+
+@given(streams(), st.sampled_from(["perceptron", "margin", "pa1", "arow"]), st.booleans())
+def test_the_direct_rule_is_that_of_partial_fit(stream, rule, average):
+    rows, y = stream
+    X = as_csr(rows)[0].toarray()
+    options = {"rule": rule, "keep": "average" if average else "last", "multiclass": "direct"}
+    parts = Perceptron(**options, shuffle=False)
+    for x, label in zip(X, y, strict=True):
+        parts.partial_fit(x[None], [label])
+    one = loop(Perceptron(**options), X, y)
+    same(one, parts)
+    assert (one.n_mistakes_, one.n_updates_) == (parts.n_mistakes_, parts.n_updates_)
+    many = Perceptron(**options).learn_many(X, y)
+    same(many, parts)
+    assert many.progress_ == one.progress_
+
+
+@pytest.mark.parametrize("weighting", ["scale", "repeat"])
+def test_weights_of_classes(weighting):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((60, 4)), rng.integers(0, 3, 60)
+    options = {"class_weight": {0: 2.0, 2: 3.0}, "weighting": weighting, "shuffle": False}
+    whole = Perceptron(**options).partial_fit(X, y, classes=[0, 1, 2])
+    parts = Perceptron(**options).partial_fit(X[:20], y[:20], classes=[0, 1, 2])
+    same(loop(parts, X[20:40], y[20:40]).learn_many(X[40:], y[40:]), whole)
+    two = y > 0
+    fitted = Perceptron(**{**options, **IN_ORDER, "class_weight": {True: 2.0}}).fit(X, two)
+    same(loop(Perceptron(**{**options, "class_weight": {True: 2.0}}), X, two), fitted)
+    with pytest.raises(NotSupportedError, match="rule='pa'"):
+        Perceptron(rule="pa", class_weight={0: 2.0}).learn_many(X, y)
 
 
 @given(streams())
@@ -153,25 +211,22 @@ def test_against_six_lines_of_python(stream):
 # ---------------------------------------------------------------------- answers
 
 
-@given(streams(), st.sampled_from(["last", "average"]))
-def test_predict_one_is_predict_and_progress_counts_its_mistakes(stream, keep):
-    rows, y = [{k: float(round(v)) for k, v in row.items()} for row in stream[0]], stream[1]
-    clf, wrong = Perceptron(keep=keep), 0
+@given(streams(), st.sampled_from(SETTINGS), st.sampled_from(["last", "average"]))
+def test_predict_one_is_predict_and_progress_counts_its_mistakes(stream, setting, keep):
+    A, y = as_csr(stream[0])[0], stream[1]
+    rows = [dict(zip(r.indices.tolist(), r.data.tolist(), strict=True)) for r in A]
+    clf, wrong = Perceptron(**setting, keep=keep), 0
     for x, label in zip(rows, y, strict=True):
         wrong += clf.predict_one(x) != label
         clf.learn_one(x, label)
     assert (clf.progress_.n_rows, clf.progress_.mistakes) == (len(y), wrong)
     assert clf.progress_.error == wrong / len(y)
-    X = as_csr(rows)[0].toarray()
-    scores = X @ clf.coef_.T + clf.intercept_
-    ranked = np.sort(scores, axis=1)
-    gap = np.abs(scores[:, 0]) if scores.shape[1] == 1 else ranked[:, -1] - ranked[:, -2]
-    clear = (gap > 1e-9) | (keep == "last")  # an average is rounded, and so is its sum
-    made = [clf.predict_one(x) for x in rows]  # from coef_
-    bare = Perceptron(keep=keep).learn_many(X, y)
-    running = [bare.predict_one(x) for x in X]
-    for i in np.flatnonzero(clear):
-        assert made[i] == running[i] == bare.predict(X)[i]
+    before = [clf.predict_one(x) for x in rows]
+    X = A.toarray()
+    assert before == clf.predict(X).tolist()
+    assert before == [clf.predict_one(x) for x in rows]  # from coef_
+    bare = Perceptron(**setting, keep=keep).learn_many(X, y)
+    assert [bare.predict_one(x) for x in X] == bare.predict(X).tolist()
 
 
 def test_unknown_features_are_ignored_and_change_nothing():
@@ -366,3 +421,159 @@ def test_real_rows_by_name(name):
         clf = loop(Perceptron(rule=rule, keep="average"), rows, y.tolist())
         A, _ = as_csr(rows)
         same(clf, Perceptron(rule=rule, keep="average", **IN_ORDER).fit(A, y))
+
+
+# ---------------------------------------------------------------- rows of many types
+
+
+def test_rows_of_other_types_are_the_same_rows():
+    rows = [{"a": 1.5, "b": -2.0}, {"b": 1.0, "c": 0.5}, {"a": -1.0, "c": 2.0}]
+    y = ["n", "p", "p"]
+    wanted = loop(Perceptron(rule="pa1"), rows, y)
+    others = [
+        [OrderedDict(row) for row in rows],
+        [defaultdict(float, row) for row in rows],
+        [MappingProxyType(row) for row in rows],
+        [{np.str_(k): np.float32(v) for k, v in row.items()} for row in rows],
+        [{k: Fraction(v) for k, v in row.items()} for row in rows],
+        [{k: Decimal(v) for k, v in row.items()} for row in rows],
+    ]
+    for written in others:
+        same(loop(Perceptron(rule="pa1"), written, y), wanted)
+        same(Perceptron(rule="pa1").learn_many(written, y), wanted)
+        assert [wanted.predict_one(x) for x in written] == [wanted.predict_one(x) for x in rows]
+    X = np.array([[1.0, 0, 2], [0, 3, 1], [1, 1, 0]])
+    wanted = loop(Perceptron(), list(X), y)
+    fortran = np.asfortranarray(X)  # its rows are not contiguous
+    for written in (X.tolist(), X.astype(int), X.astype(np.float32), fortran, map(tuple, X)):
+        same(loop(Perceptron(), written, y), wanted)
+    counts = [Counter("aab"), Counter("bc"), Counter("ca")]
+    same(loop(Perceptron(), counts, y), loop(Perceptron(), map(dict, counts), y))
+    same(loop(Perceptron(), [{"a": True, "b": False}] * 3, y),
+         loop(Perceptron(), [{"a": 1.0, "b": 0.0}] * 3, y))  # fmt: skip
+
+
+def test_labels_of_any_one_kind():
+    rows = [{"a": 1.0}, {"b": 1.0}, {"a": 2.0}]
+    for labels in (["x", "y", "x"], [1, 2, 1], [True, False, True], np.array([3, 4, 3])):
+        clf = loop(Perceptron(), rows, labels)
+        assert clf.predict_one({"a": 1.0}) == labels[0]
+        assert clf.classes_.dtype == np.asarray(labels).dtype
+    clf.learn_one({"a": 1.0}, np.array([4]))
+    assert clf.progress_.n_rows == 4
+    with pytest.raises(LabelError):
+        clf.learn_one({"a": 1.0}, [3, 4])
+
+
+# ---------------------------------------------------------------- large numbers
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("x", [[1e308, 1e308], [1e308, -1e308], [1e160, 2e160]])
+def test_a_row_whose_numbers_overflow_changes_nothing(rule, x):
+    clf = Perceptron(rule=rule).learn_many([[1.0, 2.0], [-2.0, 1.0], [3.0, 1.0]], [0, 1, 2])
+    before = everything(clf)
+    calls = [
+        lambda model: model.learn_one(np.array(x), 1),
+        lambda model: model.learn_one(x, 7),
+        lambda model: model.learn_many([[1.0, 1.0], x, x], [0, 5, 1]),
+    ]
+    for call in calls:
+        model = copy.deepcopy(clf).learn_one([1.0, 1.0], 2)
+        untouched = everything(model)
+        try:
+            call(model)
+        except OverflowedError:
+            assert everything(model) == untouched
+        else:  # for some rules these numbers fit
+            assert all(np.isfinite(part).all() for part in (model.coef_, model.intercept_))
+        assert model.learn_one([1.0, 1.0], 2).progress_.n_rows >= 5
+    assert everything(clf) == before
+
+
+def test_large_numbers_that_fit_are_learned_from():
+    rng = np.random.default_rng(0)
+    for size in (1e-200, 1e-40, 1e40, 1e100):
+        X, y = size * rng.standard_normal((30, 3)), rng.integers(0, 2, 30)
+        for options in ({}, {"rule": "margin", "keep": "average"}, {"eta0": 1e40}):
+            fitted = Perceptron(**options, **IN_ORDER).fit(X, y)
+            same(loop(Perceptron(**options), X, y), fitted)
+            same(Perceptron(**options).learn_many(X, y), fitted)
+    clf = Perceptron().learn_many([[1.0], [2.0]], [0, 1])
+    clf.coef_[0, 0] = 1e308
+    with pytest.raises(OverflowedError):
+        clf.learn_one([100.0], 0)
+    assert clf.coef_[0, 0] == 1e308
+
+
+# ---------------------------------------------------------------- copies and threads
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_copies_learn_alone(copied):
+    rows, y = [{"a": 1.0}, {"b": 1.0}, {"a": -1.0, "c": 1.0}], [0, 1, 1]
+    options = {"rule": "alma", "keep": "average"}
+    clf = loop(Perceptron(**options), rows, y)
+    other = copied(clf)
+    other.learn_one({"d": 2.0}, 2)
+    same(clf, loop(Perceptron(**options), rows, y))
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+    same(other, loop(Perceptron(**options), [*rows, {"d": 2.0}], [*y, 2]))
+    assert other.progress_.n_rows == 4
+
+
+def test_a_float32_model_goes_on_in_float64():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 3)).astype(np.float32), rng.integers(0, 2, 20)
+    clf = Perceptron(shuffle=False).fit(X, y)
+    wide = Perceptron(shuffle=False).fit(X, y)
+    wide.coef_, wide.intercept_ = wide.coef_.astype(np.float64), wide.intercept_.astype(np.float64)
+    clf.learn_one(X[0], y[0])
+    assert clf.coef_.dtype == np.float64
+    assert clf.predict_one(X[1]) == clf.predict(X[1:2])[0]
+
+
+def test_looking_at_every_row_changes_nothing():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((80, 5)), rng.integers(0, 3, 80)
+    for options in ({"rule": "alma"}, {"penalty": "l1"}, {"penalty": "l2", "keep": "average"}):
+        looked = Perceptron(**options)
+        for x, label in zip(X, y, strict=True):
+            looked.learn_one(x, label)
+            assert looked.coef_.shape[1] == 5
+            assert looked.t_ == 1 + looked.progress_.n_rows
+        same(looked, loop(Perceptron(**options), X, y))
+
+
+def test_set_params_is_read_and_the_count_goes_on():
+    X, y = np.eye(3), [0, 1, 0]
+    clf = Perceptron().learn_many(X, y)
+    clf.set_params(rule="arow", keep="average").learn_many(X, y)
+    assert (clf.progress_.n_rows, clf.t_) == (6, 7.0)
+    clf.set_params(keep="vote")
+    with pytest.raises(NotSupportedError, match="keep='vote'"):
+        clf.learn_one(X[0], 0)
+    assert clf.progress_.n_rows == 6
+
+
+@pytest.mark.threads
+def test_threads_predict_while_rows_are_learned():
+    rng = np.random.default_rng(0)
+    names = [f"f{k}" for k in range(20)]
+    rows = [dict(zip(names, x, strict=True)) for x in rng.standard_normal((2000, 20)).tolist()]
+    y = [row["f0"] > 0 for row in rows]
+    clf = Perceptron().learn_many(rows[:10], y[:10])
+
+    def answers(part):
+        return [clf.predict_one(x) for x in part]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(answers, rows[k::4]) for k in range(4)]
+        loop(clf, rows[10:], y[10:])
+        assert all(a in (True, False) for f in found for a in f.result())
+        again = [pool.submit(answers, rows) for _ in range(4)]
+        wanted = answers(rows)
+        assert all(f.result() == wanted for f in again)
+    same(clf, loop(Perceptron(), rows, y))

@@ -201,7 +201,8 @@ class OnlineMixin:
         return "_online" in self.__dict__ or "classes_" in self.__dict__.get("_fitted", {})
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]  # a copy of __dict__
+        whole: Any = super().__getstate__()
+        state = dict(whole)
         for name in ("_learn_row", "_predict_row"):
             state.pop(name, None)
         if "_online" in state:
@@ -257,9 +258,8 @@ class OnlineMixin:
         """The learner for the next row: the present one, or one that goes on from attributes."""
         state = self.__dict__
         online: OnlineLearner | None = state.get("_online")
-        if online is not None and not online.paused:
-            if "_fitted" not in state or online.settings.keep != "last" or self._unedited(online):
-                return online
+        if online is not None and not online.paused and self._unedited(online):
+            return online
         params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]  # every estimator has it
         settings = TrainingSettings.from_params(params)
         check_online(settings, params)
@@ -279,8 +279,10 @@ class OnlineMixin:
         raise NotImplementedError
 
     def _unedited(self, online: OnlineLearner) -> bool:
-        """Whether the attributes are as they were made."""
-        fitted = self.__dict__["_fitted"]
+        """Whether the weights are those of the learner. Edits of an average are ignored."""
+        fitted = self.__dict__.get("_fitted")
+        if fitted is None or online.settings.keep != "last":
+            return True
         coef, intercept = fitted.get("coef_"), fitted.get("intercept_")
         if online.shown is None or coef is None or intercept is None or sp.issparse(coef):
             return False

@@ -155,9 +155,9 @@ class OnlineLearner:
         """Learn from a row that the core left to Python; returns the learner to go on with."""
         row = as_row(x)
         kind, width = self._kind_with(row), sparse_width(x)
-        if self.learner is not None and kind is self.features.kind:
-            if width <= self.model.n_features and self.model.learn(row, y):
-                return self
+        plain = self.learner is not None and kind is self.features.kind
+        if plain and width <= self.model.n_features and self.model.learn(row, y):
+            return self
         labels = as_labels([y] if np.ndim(y) == 0 else y, 1)
         trial = self.copy()
         trial.features.kind = kind

@@ -37,7 +37,7 @@ $(VENV)/.tools: $(VENV)/.venv pyproject.toml
 	touch $@
 
 # the module lies in src/rosenblatt; only what changed is compiled again
-$(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/*)
+$(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/* cmake/*)
 	@echo "compiling the core (about 15 seconds the first time) ..."
 	@$(CMAKE) -B $(CORE) >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
 	$(BIN)/cmake --build $(CORE)

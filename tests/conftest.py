@@ -1,4 +1,8 @@
-"""Hypothesis profiles: `quick` for the wheel, `test` by default, `soak` for the full counts."""
+"""Profiles of hypothesis, tests that take long or start threads, signal handlers, real data.
+
+The profiles are `quick` for the wheel, `test` by default, `soak` for the full counts.
+CONTRIBUTING.md says what a test may rely on.
+"""
 
 import gc
 import os
@@ -53,10 +57,10 @@ THREADED_DOCTESTS = ("docs/cluster.md", "src/rosenblatt/scale/")
 
 
 def pytest_collection_modifyitems(items):
-    """First a file that trains nothing: two processes would begin by compiling the same rule.
+    """Mark tests, and order them: tests that start threads come last.
 
-    Last what starts threads: `make test` runs it in processes of its own, and where one process
-    runs all, no property test comes after it.
+    `make test` runs these in separate processes; in a run with one process no property test comes
+    after them. A file that trains nothing comes first: else two processes compile the same rule.
     """
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
@@ -80,10 +84,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def interruptible():
-    """Ctrl-C and SIGTERM do what they do in a terminal, here and in programs started meanwhile.
+    """The default handlers of SIGINT and SIGTERM, in this process and in programs it starts.
 
-    Whoever starts the tests may ignore SIGINT: `nohup`, a background job of a script. Programs
-    inherit that. A handler they do not inherit: where one is set, they begin with the default.
+    Tests that were started in the background have SIGINT ignored, and pass that on to programs.
+    Programs do not inherit a handler: where the parent has one, they start with the default.
     """
     wanted = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
@@ -94,7 +98,7 @@ def interruptible():
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(request):
-    """A test leaves the handlers of signals as they were, and no thread if it is not marked so."""
+    """Check that a test restores signal handlers, and ends its threads if it is not marked."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     handlers, threads = [signal.getsignal(n) for n in numbers], set(threading.enumerate())
     yield
@@ -102,10 +106,10 @@ def nothing_is_left_behind(request):
     if request.node.get_closest_marker("threads") is None:
         ended = [t for t in threading.enumerate() if t not in threads]
         if ended:
-            gc.collect()  # what an exception holds, a reader say, may hold a thread
+            gc.collect()  # an exception may still hold a reader, and that a thread
         for thread in ended:
             thread.join(60)
-            assert not thread.is_alive(), f"{thread.name} goes on: end it, or mark the test threads"
+            assert not thread.is_alive(), f"end {thread.name}, or mark this test with threads"
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from rosenblatt.cli import app
-from rosenblatt.learn.run import Run
+from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.model_file import load_model
 
 SVM = "+1 1:2 2:1\n-1 2:1 3:1\n+1 1:3\n-1 3:2\n"
@@ -198,11 +198,11 @@ def test_ctrl_c_where_exceptions_are_lost_ends_all_the_same(tmp_path, monkeypatc
     def lost():
         raise KeyboardInterrupt
 
-    def one_pass(self, chunks, keeper=None, work=Run.one_pass):
+    def end_epoch(self, score=None, work=MachineGroup.end_epoch):
         lost()
-        return work(self, chunks, keeper)
+        return work(self, score)
 
-    monkeypatch.setattr(Run, "one_pass", one_pass)
+    monkeypatch.setattr(MachineGroup, "end_epoch", end_epoch)
     rows = tmp_path / "rows.svm"
     rows.write_text(SVM)
     done = run("fit", rows, "--out", tmp_path / "m", "--passes", 3)

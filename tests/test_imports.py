@@ -49,7 +49,7 @@ def loaded_by(code):
         ("from rosenblatt import Margin", {"numpy"}),
         ("from rosenblatt import Problem", {"numpy", "scipy", "scipy.sparse"}),
         ("import rosenblatt.cli", set()),
-        ("import rosenblatt.from_file, rosenblatt.show.files", {"numpy", "numba", "scipy"}),
+        ("import rosenblatt.stream.predict, rosenblatt.show.files", {"numpy"}),
         ("import rosenblatt.data.libsvm, rosenblatt.data.vw_text", {"numpy", "numba", "scipy"}),
     ],
 )

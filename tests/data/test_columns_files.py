@@ -20,7 +20,8 @@ from rosenblatt.cli import app
 from rosenblatt.data.columns import Columns, learn_columns
 from rosenblatt.data.columns.looking import columns_of_file, needs_columns
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.from_file import fit_file, predict_file
+from rosenblatt.stream.fit import fit_file
+from rosenblatt.stream.predict import predict_file
 
 RAW = {
     "age": [20.0, None, 40.0, 31.0, 28.0, 55.0],
@@ -71,7 +72,7 @@ def test_weights_are_those_of_the_perceptron_on_the_same_features(clicks, tmp_pa
         told = predict_file(out, other, labels)
         assert labels.read_text().split() == clf.predict(X).tolist()
         assert told.labelled == 6
-    json.dumps(done.facts())
+    json.dumps(done.to_dict())
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -1,5 +1,6 @@
 // The visiting loop: rows go by, a rule decides at each, and the epoch ends with the stop tests.
 #include "machine.hpp"
+#include "float_mode.hpp"
 #include "minover_steps.hpp"
 
 #include <algorithm>
@@ -289,6 +290,7 @@ void begin_epoch(Machine& m, const Block& block) {
 }  // namespace
 
 Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
+    const StandardFloats standard;
     if (!m.in_epoch) begin_epoch(m, block);
     if (m.full) return Code::full;
     const auto* minover = std::get_if<MinOver>(&m.rule);
@@ -308,6 +310,7 @@ Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
 }
 
 Code close_epoch(Machine& m, const Block* block) {
+    const StandardFloats standard;
     std::visit(
         [&](auto& rule) {
             using Rule = std::decay_t<decltype(rule)>;

@@ -47,7 +47,10 @@ def loaded_by(code):
         ("from rosenblatt import Margin", {"numpy"}),
         ("from rosenblatt import Problem", {"numpy", "scipy", "scipy.sparse"}),
         ("import rosenblatt.cli", set()),
-        ("import rosenblatt.stream.fit, rosenblatt.show.files", {"numpy"}),
+        (
+            "import rosenblatt.stream.fit, rosenblatt.stream.predict, rosenblatt.show.files",
+            {"numpy"},
+        ),
         ("import rosenblatt.data.libsvm, rosenblatt.data.vw_text", {"numpy"}),
         ("import rosenblatt.learn.engine, rosenblatt.learn.multiclass", {"numpy"}),
     ],

@@ -135,10 +135,10 @@ def test_labels_that_come_late():
     y = np.sort(y)
     chunks = cut(X, y, [10, 20])
     whole = Perceptron(shuffle=False, max_iter=2, tol=None, keep="average").fit(X, y)
-    for given in (chunks, iter(chunks)):
-        assert np.array_equal(fit_stream(given, passes=2).model.coef, whole.coef_)
-    given = fit_stream(iter(chunks), passes=2, classes=[1, 0])
-    assert np.array_equal(given.model.coef, whole.coef_)
+    for source in (chunks, iter(chunks)):
+        assert np.array_equal(fit_stream(source, passes=2).model.coef, whole.coef_)
+    named = fit_stream(iter(chunks), passes=2, classes=[1, 0])
+    assert np.array_equal(named.model.coef, whole.coef_)
     with pytest.raises(LabelError, match=r"labels \[1\] that are not among classes \[0, 2\]"):
         fit_stream(chunks, classes=[0, 2])
 

@@ -75,6 +75,7 @@ def streams(draw):
     y = np.array(draw(st.lists(st.integers(0, n_classes - 1), min_size=n, max_size=n)))
     y[:2] = 0, 1
     labels = draw(st.sampled_from([np.arange(4), np.array(["a", "b", "cc", "ddd"])]))
+    y = np.sort(y) if draw(st.booleans()) else y  # classes that appear late
     y = labels[np.roll(y, draw(st.integers(0, n - 1)))]
     weight = np.array(draw(st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=n, max_size=n)))
     weight[draw(st.integers(0, n - 1))] = 1.0

@@ -227,6 +227,8 @@ class MachineGroup:
         if block.sample_weight is not None:
             counted &= block.sample_weight > 0
         predicted = _core.decide(scores)
+        if len(first_rows) == 1:
+            predicted[:] = 0  # the only class
         if (last := int(first_rows.max(initial=-1))) >= 0:
             predicted[: last + 1] = _among_seen(scores[: last + 1], first_rows)
         self.errors += int(np.count_nonzero((predicted != block.y) & counted))

@@ -13,7 +13,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from rosenblatt.from_file import fit_file, predict_file
 from typer.testing import CliRunner
 
 from rosenblatt import Perceptron, load_model, read, read_chunks

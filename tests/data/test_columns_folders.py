@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rosenblatt.from_file import fit_file, predict_file
 from typer.testing import CliRunner
 
 from rosenblatt import read

@@ -11,7 +11,7 @@ PIP := $(BIN)/python $(INSTALL)
 # `make` compiles the core itself, so pip only links src
 EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
 CORE := build/core
-CMAKE = $(BIN)/cmake -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
+CMAKE = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 JOBS ?= 2
 # a file at a time: what its tests need is compiled by one process; in the order of the folders
 # after the first, see tests/conftest.py; doctests, which are short, come last
@@ -20,7 +20,7 @@ DIST := --dist loadfile --no-loadscope-reorder
 PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
 	tests/show tests/lectures
 
-.PHONY: demo lab test long soak wheel lint sanitize cross full stub docs bench clean
+.PHONY: demo lab test long soak wheel lint sanitize fuzz cross full stub docs bench clean
 
 $(VENV)/.venv:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rosenblatt needs Python 3.11 or newer; set PYTHON=...")'
@@ -39,7 +39,7 @@ $(VENV)/.tools: $(VENV)/.venv pyproject.toml
 # the module lies in src/rosenblatt; only what changed is compiled again
 $(VENV)/.core: $(VENV)/.tools CMakeLists.txt $(wildcard core/* cmake/*)
 	@echo "compiling the core (about 15 seconds the first time) ..."
-	@$(CMAKE) -B $(CORE) >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
+	@$(CMAKE) -S . -B $(CORE) >$(VENV)/core.log 2>&1 || { cat $(VENV)/core.log; exit 1; }
 	$(BIN)/cmake --build $(CORE)
 	@rm -f src/rosenblatt/_core*.so
 	@$(BIN)/cmake --install $(CORE) --prefix src >/dev/null
@@ -81,6 +81,7 @@ long: $(VENV)/.test $(VENV)/.core
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'long and threads' tests
 
 soak: $(VENV)/.test $(VENV)/.core
+	$(MAKE) fuzz INPUTS=1000000
 	SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m 'not threads' tests
 	SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(JOBS) $(DIST) -m threads tests
 
@@ -107,17 +108,24 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/python .ci/check_symbols.py $(CORE)
 
 # the test programs of the core, with every read and every overflow checked
-sanitize: $(VENV)/.tools
-	$(CMAKE) -B build/sanitize -DROSENBLATT_SANITIZE=ON -DROSENBLATT_TESTS=ON -DROSENBLATT_BINDINGS=OFF >/dev/null
+sanitize: fuzz
+	$(CMAKE) -S . -B build/sanitize -DROSENBLATT_SANITIZE=ON -DROSENBLATT_TESTS=ON -DROSENBLATT_BINDINGS=OFF >/dev/null
 	$(BIN)/cmake --build build/sanitize
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
+
+# parsers with mutated input, under the same checks
+INPUTS ?= 50000
+fuzz: $(VENV)/.tools
+	$(CMAKE) -S core/fuzz -B build/fuzz >/dev/null
+	$(BIN)/cmake --build build/fuzz
+	for format in libsvm vw number; do build/fuzz/fuzz_$$format $(INPUTS) || exit 1; done
 
 # the core compiled for other systems
 SYSTEMS := aarch64-linux-gnu aarch64-macos x86_64-windows-gnu
 cross: $(VENV)/.tools
 	$(PIP) ziglang
 	for system in $(SYSTEMS); do \
-		$(CMAKE) -B build/$$system -DCMAKE_TOOLCHAIN_FILE=cmake/zig.cmake -DROSENBLATT_BINDINGS=OFF \
+		$(CMAKE) -S . -B build/$$system -DCMAKE_TOOLCHAIN_FILE=cmake/zig.cmake -DROSENBLATT_BINDINGS=OFF \
 			-DROSENBLATT_ZIG_TARGET=$$system -DROSENBLATT_ZIG_FOLDER=$(CURDIR)/build/zig >/dev/null && \
 		$(BIN)/cmake --build build/$$system || exit 1; done
 

@@ -263,17 +263,6 @@ nb::dict get_state(MachineObject& self) {
     return out;
 }
 
-// Lines of d numbers from lines that may be shorter: features that came later had the weight 0.
-std::vector<double> widened(const std::vector<double>& values, size_t lines, size_t d) {
-    const size_t old = values.size() / lines;
-    if (old * lines != values.size() || old > d)
-        throw nb::value_error("a saved array does not fit the weights.");
-    std::vector<double> out(lines * d);
-    for (size_t k = 0; k < lines; ++k)
-        std::copy_n(values.begin() + int64_t(k * old), old, out.begin() + int64_t(k * d));
-    return out;
-}
-
 void check_size(size_t size, size_t wanted, const char* name) {
     if (size != 0 && size != wanted)
         throw nb::value_error((std::string(name) + " does not fit the machine.").c_str());
@@ -311,11 +300,6 @@ void set_state(MachineObject& self, nb::dict state) {
         }
     });
     Machine& m = self.machine;
-    const auto planes = size_t(m.planes.n), d = size_t(m.planes.d);
-    if (!m.stop.saved_w.empty()) m.stop.saved_w = widened(m.stop.saved_w, planes, d);
-    if (auto* s = std::get_if<Scaled>(&m.rule); s && !s->paid.empty())
-        s->paid = widened(s->paid, 1, d);
-    if (auto* b = std::get_if<Batch>(&m.rule); b && !b->sum.empty()) b->sum = widened(b->sum, 1, d);
     for (const int64_t row : m.order.index)
         if (row < 0 || row >= int64_t(m.order.index.size()))
             throw nb::value_error("the order of visits has a row that is not there.");

@@ -481,7 +481,7 @@ class Signalled(Crashing):
 def test_told_to_end_it_saves_and_says_where(tmp_path, number, interruptible):
     path, reading = written(tmp_path, "svm", *rows(0))
     settings = {"passes": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved", **reading}
-    settings["every"] = "24h"  # only when told
+    settings["every"] = 86400.0  # only when told
     before = signal.getsignal(number)
     with pytest.raises(Interrupted, match=r"saved in .*000001.*pass 2, \d+ rows done") as told:
         fit_file(path, tmp_path / "m", watcher=Signalled(20, number), **settings)
@@ -493,7 +493,7 @@ def test_told_to_end_it_saves_and_says_where(tmp_path, number, interruptible):
 
 def test_told_twice_or_with_nothing_to_save_it_ends_at_once(tmp_path, interruptible):
     path, _ = written(tmp_path, "svm", *rows(0))
-    settings = {"passes": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved", "every": "24h"}
+    settings = {"passes": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved", "every": 86400.0}
     for watcher in (Signalled(9, times=2), Signalled(1)):
         with pytest.raises(KeyboardInterrupt) as told:
             fit_file(path, tmp_path / "m", watcher=watcher, **settings)

@@ -37,8 +37,12 @@ void make_block(GramBlockObject* out, AnyArray gram, Input<int32_t, nb::ndim<1>>
         throw nb::value_error("gram needs one row and column, weight and index one entry per row.");
     const auto [least, greatest] = std::minmax_element(index.data(), index.data() + n);
     auto block = [&]<class T>(T) -> GramBlock<T> {
-        return {static_cast<const T*>(gram.data()), label.data(), weight.data(), index.data(),
-                int64_t(n), visits};
+        return {static_cast<const T*>(gram.data()),
+                label.data(),
+                weight.data(),
+                index.data(),
+                int64_t(n),
+                visits};
     };
     decltype(out->block) either;
     if (gram.dtype() == nb::dtype<float>())
@@ -47,7 +51,7 @@ void make_block(GramBlockObject* out, AnyArray gram, Input<int32_t, nb::ndim<1>>
         either = block(double{});
     else
         throw nb::type_error("gram must be float32 or float64.");
-    new (out) GramBlockObject{either, int64_t(n), n ? *least : 0, n ? *greatest : -1,
+    new (out) GramBlockObject{either,         int64_t(n),      n ? *least : 0,   n ? *greatest : -1,
                               nb::cast(gram), nb::cast(label), nb::cast(weight), nb::cast(index)};
 }
 
@@ -63,7 +67,10 @@ void make_support(SupportRowsObject* out, Matrix coef, Matrix lag, Counts row, C
             throw nb::value_error("place must be -1 or the number of a support row.");
     new (out) SupportRowsObject{{coef.data(), lag.data(), row.data(), place.data(), first_row,
                                  int64_t(place.size()), int64_t(planes), size},
-                                int64_t(capacity), nb::cast(coef), nb::cast(lag), nb::cast(row),
+                                int64_t(capacity),
+                                nb::cast(coef),
+                                nb::cast(lag),
+                                nb::cast(row),
                                 nb::cast(place)};
 }
 

@@ -31,9 +31,7 @@ enum class RowKind : int32_t { none, names, columns, arrays };
 // parameters and weights are as moderate: steps are below 1e90, and there are fewer than 1e60.
 constexpr double LARGE = 1e30, SMALL = 1e-30;
 
-bool moderate(double largest) {
-    return largest <= LARGE && (largest >= SMALL || largest == 0.0);
-}
+bool moderate(double largest) { return largest <= LARGE && (largest >= SMALL || largest == 0.0); }
 
 bool is_numpy_number(PyObject* value) {
     const char* name = Py_TYPE(value)->tp_name;
@@ -170,9 +168,9 @@ class OnlineModel {
         return answer < 0 ? other : nb::borrow(labels_[size_t(answer)]);
     }
 
-    // Learn from many rows of class numbers y in order, `width` features with them. Returns the number of rows that were
-    // learned from: fewer than all if one overflows, and -1 if nothing was done, because the rows
-    // are not moderate and the call is not careful.
+    // Learn from many rows of class numbers y in order, `width` features with them. Returns the
+    // number of rows that were learned from: fewer than all if one overflows, and -1 if nothing was
+    // done, because the rows are not moderate and the call is not careful.
     int64_t learn_rows(const RowsObject& object, Input<int32_t, nb::ndim<1>> y, int64_t width,
                        bool careful) {
         const Rows& all = object.rows;
@@ -380,12 +378,14 @@ class OnlineModel {
                     double s[LANES] = {};
                     const BaseRule& base = rule;
                     each(row, [&](int64_t j, double v) {
-                        const SettledWeight w = begun ? rule.settled(h, j, T) : base.settled(h, j, T);
+                        const SettledWeight w =
+                            begun ? rule.settled(h, j, T) : base.settled(h, j, T);
                         s[j % LANES] += v * kept(w);
                     });
                     for (int half = LANES / 2; half; half /= 2)
                         for (int l = 0; l < half; ++l) s[l] += s[l + half];
-                    return s[0] + kept(begun ? rule.settled_offset(h, T) : base.settled_offset(h, T));
+                    return s[0] +
+                           kept(begun ? rule.settled_offset(h, T) : base.settled_offset(h, T));
                 }
                 return 0.0;
             },
@@ -464,14 +464,16 @@ void bind_one_row(nb::module_& m) {
              nb::arg("machines"), nb::arg("labels"), nb::arg("names"), nb::arg("kind"),
              nb::arg("n_features"), nb::arg("open"), nb::arg("average"), nb::arg("tame"),
              nb::arg("counts"), nb::arg("n_rows"), nb::arg("n_mistakes"))
-        .def("learn",
-             [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, false); },
-             nb::arg("x").none(), nb::arg("y").none(),
-             "Learn from a row; False if nothing was done: Python says why, or makes room.")
-        .def("learn_carefully",
-             [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, true); },
-             nb::arg("x").none(), nb::arg("y").none(),
-             "Learn from a row of any numbers; False if it overflows, which spoils the model.")
+        .def(
+            "learn",
+            [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, false); },
+            nb::arg("x").none(), nb::arg("y").none(),
+            "Learn from a row; False if nothing was done: Python says why, or makes room.")
+        .def(
+            "learn_carefully",
+            [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, true); },
+            nb::arg("x").none(), nb::arg("y").none(),
+            "Learn from a row of any numbers; False if it overflows, which spoils the model.")
         .def("learn_rows", &OnlineModel::learn_rows, nb::arg("rows"), nb::arg("y"),
              nb::arg("n_features"), nb::arg("careful"),
              "Learn from rows in order; how many were learned from, -1 if care is needed first.")

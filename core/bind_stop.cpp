@@ -63,16 +63,17 @@ nb::ndarray<nb::numpy, int64_t> arrange(Order& order, int64_t n) {
 
 void bind_stop(nb::module_& m) {
     nb::class_<StopObject>(m, "Stop", "Tests at the end of an epoch: clean, cycle, no gain.")
-        .def("__init__",
-             [](StopObject* out, std::optional<double> tol, int64_t patience, bool clean,
-                bool watch_cycle) {
-                 new (out) StopObject;
-                 if (tol) out->stop.tol = *tol;
-                 out->stop.patience = patience, out->stop.clean = clean;
-                 out->stop.watch_cycle = watch_cycle;
-             },
-             nb::kw_only(), nb::arg("tol").none() = nb::none(), nb::arg("patience") = 5,
-             nb::arg("clean") = true, nb::arg("watch_cycle") = false)
+        .def(
+            "__init__",
+            [](StopObject* out, std::optional<double> tol, int64_t patience, bool clean,
+               bool watch_cycle) {
+                new (out) StopObject;
+                if (tol) out->stop.tol = *tol;
+                out->stop.patience = patience, out->stop.clean = clean;
+                out->stop.watch_cycle = watch_cycle;
+            },
+            nb::kw_only(), nb::arg("tol").none() = nb::none(), nb::arg("patience") = 5,
+            nb::arg("clean") = true, nb::arg("watch_cycle") = false)
         .def("start", start, nb::arg("w").noconvert(), nb::arg("b").noconvert(),
              "The weights before the first epoch, for watch_cycle.")
         .def("end_epoch", end_epoch, nb::arg("updates"), nb::arg("objective").none() = nb::none(),
@@ -80,20 +81,22 @@ void bind_stop(nb::module_& m) {
              nb::arg("b").noconvert().none() = nb::none(),
              "Judge an epoch by its updates, its objective and the weights after it. Returns\n"
              "RUNNING, SEPARATED, CYCLE or NO_IMPROVEMENT.")
-        .def_prop_ro("cycle_length", [](const StopObject& s) { return s.stop.length; },
-                     "After CYCLE: its epochs.")
-        .def_prop_ro("cycle_updates",
-                     [](const StopObject& s) { return s.updates - s.stop.updates_at_save; },
-                     "After CYCLE: its updates.");
+        .def_prop_ro(
+            "cycle_length", [](const StopObject& s) { return s.stop.length; },
+            "After CYCLE: its epochs.")
+        .def_prop_ro(
+            "cycle_updates", [](const StopObject& s) { return s.updates - s.stop.updates_at_save; },
+            "After CYCLE: its updates.");
 
     nb::class_<Order>(m, "Order", "The order of visits: 0 in order, 1 shuffled, 2 sampled.")
-        .def("__init__",
-             [](Order* out, int kind, uint32_t seed) {
-                 if (kind < 0 || kind > 2) throw nb::value_error("kind must be 0, 1 or 2.");
-                 new (out) Order;
-                 out->kind = static_cast<OrderKind>(kind), out->seed = seed;
-             },
-             nb::arg("kind") = 0, nb::arg("seed") = 0)
+        .def(
+            "__init__",
+            [](Order* out, int kind, uint32_t seed) {
+                if (kind < 0 || kind > 2) throw nb::value_error("kind must be 0, 1 or 2.");
+                new (out) Order;
+                out->kind = static_cast<OrderKind>(kind), out->seed = seed;
+            },
+            nb::arg("kind") = 0, nb::arg("seed") = 0)
         .def("arrange", arrange, nb::arg("n"), "Row numbers of the next epoch of n rows.");
 }
 

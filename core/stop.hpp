@@ -13,7 +13,8 @@ namespace rosenblatt {
 // The tests, in this order:
 //
 //   clean        no update in the whole epoch: nothing will ever move again
-//   cycle        the weights equal those after an earlier epoch, bit for bit. Brent's method: compare
+//   cycle        the weights equal those after an earlier epoch, bit for bit. Brent's method:
+//   compare
 //                with saved weights, save again after 1, 2, 4, ... epochs; O(d) memory
 //   no gain      objective > best - tol for `patience` epochs in a row [scikit-learn's test]
 //

@@ -1,13 +1,12 @@
-"""One row at a time: rows a second of predict_one, then learn_one, beside River and scikit-learn.
+"""One row at a time: rows per second of predict_one and learn_one, beside River and scikit-learn.
 
     python benchmarks/learn_one.py [--rounds 5] [--rows 20000]
 
-Generated rows (seed 0): 30 features, all of them in every row, as dicts by name, as arrays and as
-lists of pairs (column, value); and 30 words of 2,000 in every row, as dicts whose features differ
-from row to row. Labels of a random hyperplane. Everyone answers each row, then learns from it, in
-one Python loop; scikit-learn does so with partial_fit on a table of one row. River has no arrays
-and no pairs: it is given the dicts. Each is the best of several rounds, in turn; what is compiled
-is compiled before.
+Generated rows (seed 0): 30 features, all of them in every row, as dicts by name and as arrays; and
+30 words of 2,000 in every row, as dicts whose features differ from row to row. Labels of a random
+hyperplane. Each program predicts every row, then learns from it, in one Python loop; scikit-learn
+does so with partial_fit on a table of one row. River takes no arrays: it gets the dicts. Each
+figure is the best of several rounds; the programs take turns.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ def generated(n):
     return {
         "dicts of 30": ([dict(zip(names, x, strict=True)) for x in X.tolist()], y.tolist()),
         "arrays of 30": (list(X), y.tolist()),
-        "30 pairs": ([list(enumerate(x)) for x in X.tolist()], y.tolist()),
         "dicts of 30 words of 2,000": (
             [{words[k]: 1.0 for k in text} for text in texts],
             [bool(weights[text].sum() > 0) for text in texts],
@@ -89,11 +87,10 @@ def contenders(data, rounds):
     }
     found = {}
     for kind, (rows, labels) in data.items():
-        for_river = data["dicts of 30"][0] if kind in ("arrays of 30", "30 pairs") else rows
+        for_river = data["dicts of 30"][0] if kind == "arrays of 30" else rows
         runs, sizes = {}, {}
         for name, make in ours.items():
             runs[name], sizes[name] = one_by_one(make, rows, labels), len(rows)
-            one_by_one(make, rows[:50], labels[:50])()
         part = max(1, len(rows) // 4)
         for name, make in peers.items():
             runs[name] = one_by_one(make, for_river[:part], labels[:part])
@@ -103,7 +100,6 @@ def contenders(data, rounds):
             runs["scikit-learn partial_fit"] = partial_fits(rows[:few], labels[:few])
             sizes["scikit-learn partial_fit"] = few
             many = np.array(rows), labels
-            Perceptron().learn_many(many[0][:50], labels[:50])
             runs["rosenblatt, learn_many"] = lambda many=many: Perceptron().learn_many(*many)
             sizes["rosenblatt, learn_many"] = len(rows)
         seconds = best_of(rounds, runs)
@@ -123,7 +119,7 @@ def main():
         [name] + [f"{rates[name]:,.0f}" if name in rates else "" for rates in found.values()]
         for name in names
     ]
-    print("\n" + table(["rows a second", *found], cells))
+    print("\n" + table(["rows per second", *found], cells))
     best = {
         kind: rates["rosenblatt"] / max(v for k, v in rates.items() if k.startswith("River"))
         for kind, rates in found.items()

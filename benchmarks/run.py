@@ -129,8 +129,8 @@ SCRIPTS = {
         "learn_one.py",
         ("--rounds", "7"),
         ("--rounds", "1", "--rows", "400"),
-        {r"rows a second": (PAGE, "learn-one"), r"to River's": (PAGE, "learn-one-ratio")},
-        ("numpy", "numba", "scikit-learn", "river"),
+        {r"rows per second": (PAGE, "learn-one"), r"to River's": (PAGE, "learn-one-ratio")},
+        ("numpy", "scikit-learn", "river"),
     ),
     "endless": Script(
         "endless.py",

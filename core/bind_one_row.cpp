@@ -58,6 +58,16 @@ bool number(PyObject* value, double& out) {
     return false;
 }
 
+// Between two rows: other threads may predict, and Ctrl-C is seen.
+constexpr int64_t ROWS_BETWEEN_PAUSES = 1024;
+
+void let_others_run() {
+    {
+        nb::gil_scoped_release release;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 // The buffer of a float64 array; data is null for anything else.
 class ArrayView {
   public:
@@ -68,7 +78,8 @@ class ArrayView {
             return;
         }
         held_ = true;
-        if (view_.ndim == 1 && view_.itemsize == 8 && std::strcmp(view_.format, "d") == 0)
+        const bool f64 = view_.format && std::strcmp(view_.format, "d") == 0;
+        if (view_.ndim == 1 && view_.itemsize == 8 && f64)
             data = static_cast<const double*>(view_.buf), size = view_.shape[0];
     }
     ArrayView(const ArrayView&) = delete;
@@ -168,11 +179,13 @@ class OnlineModel {
         return answer < 0 ? other : nb::borrow(labels_[size_t(answer)]);
     }
 
-    // Learn from many rows of class numbers y in order, `width` features with them. Returns the
+    // Learn from many rows of class numbers y in order; `width` and `all_names` are the features
+    // with theirs. Returns the
     // number of rows that were learned from: fewer than all if one overflows, and -1 if nothing was
-    // done, because the rows are not moderate and the call is not careful.
+    // done, because the rows are not moderate and the call is not careful. Ctrl-C ends it after
+    // some of the rows.
     int64_t learn_rows(const RowsObject& object, Input<int32_t, nb::ndim<1>> y, int64_t width,
-                       bool careful) {
+                       nb::dict all_names, bool careful) {
         const Rows& all = object.rows;
         const Kind kind = all.ops->kind;
         if (width < n_features || width > room_)
@@ -186,9 +199,12 @@ class OnlineModel {
                 throw nb::value_error("a class number is not among the classes.");
             if (!careful && !(tame_ && moderate(largest(one_of(all, i))))) return -1;
         }
+        if (PyDict_Update(names.ptr(), all_names.ptr()) != 0) throw nb::python_error();
         n_features = width;
-        for (int64_t i = 0; i < all.n; ++i)
+        for (int64_t i = 0; i < all.n; ++i) {
             if (!learn_row(one_of(all, i), y.data()[i])) return i;
+            if (i % ROWS_BETWEEN_PAUSES == ROWS_BETWEEN_PAUSES - 1) let_others_run();
+        }
         return careful && !finite() ? all.n - 1 : all.n;
     }
 
@@ -475,7 +491,7 @@ void bind_one_row(nb::module_& m) {
             nb::arg("x").none(), nb::arg("y").none(),
             "Learn from a row of any numbers; False if it overflows, which spoils the model.")
         .def("learn_rows", &OnlineModel::learn_rows, nb::arg("rows"), nb::arg("y"),
-             nb::arg("n_features"), nb::arg("careful"),
+             nb::arg("n_features"), nb::arg("names"), nb::arg("careful"),
              "Learn from rows in order; how many were learned from, -1 if care is needed first.")
         .def("predict", &OnlineModel::predict, nb::arg("x").none(),
              "The label of a row, or NotImplemented.")

@@ -216,7 +216,7 @@ class OnlineModel:
         Learn from a row of any numbers; False if it overflows, which spoils the model.
         """
 
-    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, careful: bool) -> int:
+    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, names: dict, careful: bool) -> int:
         """
         Learn from rows in order; how many were learned from, -1 if care is needed first.
         """

@@ -1,7 +1,11 @@
 """learn_one, learn_many and predict_one: one row at a time, to the bit what `fit` does in order."""
 
 import copy
+import os
 import pickle
+import signal
+import threading
+import time
 from collections import Counter, OrderedDict, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -577,3 +581,26 @@ def test_threads_predict_while_rows_are_learned():
         wanted = answers(rows)
         assert all(f.result() == wanted for f in again)
     same(clf, loop(Perceptron(), rows, y))
+
+
+@pytest.mark.threads
+def test_ctrl_c_ends_learn_many_between_two_rows(interruptible):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200_000, 4))
+    y = X[:, 0] > 0
+    clf = Perceptron().learn_many(X[:10], y[:10])
+
+    def interrupt():
+        while clf.progress_.n_rows == 10:  # until rows are being learned from
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        thread.start()
+        while True:
+            clf.learn_many(X, y)
+    thread.join()
+    done = clf.progress_.n_rows - 10
+    repeated = np.resize(np.arange(len(X)), done)
+    same(clf, Perceptron().learn_many(X[:10], y[:10]).learn_many(X[repeated], y[repeated]))

@@ -35,6 +35,7 @@ from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 
 Array = npt.NDArray[Any]
+FIRST_ROOM = 256  # columns, where features may appear at any time
 MODERATE = 1e30  # parameters and weights beyond it, or below its inverse, might overflow
 
 
@@ -137,9 +138,21 @@ class OnlineLearner:
 
     def copy(self) -> OnlineLearner:
         """A copy that learns alone."""
+        copied = self._trial()
+        if copied.learner is not None:
+            copied._connect()
+        return copied
+
+    def _trial(self) -> OnlineLearner:
+        """A copy to be changed, whose machines are made afterwards by `_connect`."""
         self.refresh()
-        learner = None if self.learner is None else self.learner.copy()
-        return replace(self, learner=learner, features=self.features.copy())
+        trial = object.__new__(OnlineLearner)
+        vars(trial).update(vars(self))
+        trial.features = self.features.copy()
+        trial.saved = [dict(saved) for saved in self.saved]
+        if self.learner is not None:
+            trial.learner = self.learner.copy()
+        return trial
 
     def counting_from(self, other: OnlineLearner) -> OnlineLearner:
         """Go on with the count of rows and mistakes of an earlier learner."""
@@ -159,7 +172,7 @@ class OnlineLearner:
         if plain and width <= self.model.n_features and self.model.learn(row, y):
             return self
         labels = as_labels([y] if np.ndim(y) == 0 else y, 1)
-        trial = self.copy()
+        trial = self._trial()
         trial.features.kind = kind
         if kind is not RowKind.NAMES:
             trial.features.n_features = max(trial.features.width_with(row), width)
@@ -177,14 +190,13 @@ class OnlineLearner:
         labels = as_labels(y, rows.n_rows)
         if self._learn_in_place(rows, labels):
             return self
-        trial = self.copy()
+        trial = self._trial()
         trial.features = rows.features
         for part, of_part in _stretches(rows.X, labels, trial._numbers()):
             trial._admit(of_part[:1])
             trial._make_room(rows.features.n_features)
             trial._connect()
-            n = len(of_part)
-            if trial.model.learn_rows(*trial._in_core(part, of_part), careful=True) < n:
+            if trial._learn_rows(part, of_part, trial.features, careful=True) < len(of_part):
                 raise _overflowed()
             trial.refresh()
         return trial
@@ -196,21 +208,21 @@ class OnlineLearner:
             return False
         if found.n_features > self.room or not set(labels.tolist()) <= set(self._numbers()):
             return False
-        done = self.model.learn_rows(*self._in_core(rows.X, labels), careful=False)
+        done = self._learn_rows(rows.X, labels, found, careful=False)
         if 0 <= done < rows.n_rows:
             raise _overflowed()
-        if done >= 0:
-            self.features.names.update(found.names)
         return done >= 0
 
-    def _in_core(self, X: Array | Csr, labels: Array) -> tuple[_core.Rows, Array, int]:
-        """Rows, class numbers and the number of features as the core takes them."""
-        n_features = int(X.shape[1])
-        if isinstance(X, Csr):
-            X = X._replace(n_features=self.room)
+    def _learn_rows(
+        self, X: Array | Csr, labels: Array, features: FeatureIndex, careful: bool
+    ) -> int:
+        """Let the core visit rows that there is room for, see core/bind_one_row.cpp."""
         numbers = self._numbers()
         codes = np.array([numbers[label] for label in labels.tolist()], np.int32)
-        return core_rows(X), codes, n_features
+        X = X._replace(n_features=self.room) if isinstance(X, Csr) else X
+        return self.model.learn_rows(
+            core_rows(X), codes, features.n_features, features.names, careful
+        )
 
     def predict(self, x: Any) -> Any:
         """The label of a row that the core left to Python."""
@@ -264,7 +276,7 @@ class OnlineLearner:
         assert self.learner is not None
         state, rule = self.learner.state, self.settings.rule
         for_later = self.features.kind is not RowKind.ARRAYS and not rule.full_covariance
-        state.widen(max(1, n_features), rule, spare_room=for_later)
+        state.widen(max(FIRST_ROOM if for_later else 1, n_features), rule, spare_room=for_later)
         state.n_features = state.w.shape[1]
         for saved in self.saved:
             if len(saved.get("paid", ())):

@@ -16,10 +16,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from rosenblatt import fit_file
-from rosenblatt.data.generations import Generations
-from rosenblatt.learn.planes import Planes
-from rosenblatt.learn.streaming import Nobody
-from rosenblatt.learn.update import Update
+from rosenblatt.data.block import Block, Csr
+from rosenblatt.data.source import LabelIndex
+from rosenblatt.learn.machine_group import MachineGroup
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.stream.checkpoint_folder import CheckpointFolder
+from rosenblatt.stream.fit import Silent
 
 ROUNDS = 5
 
@@ -28,7 +30,7 @@ class Stopped(Exception):
     """Far enough."""
 
 
-class Until(Nobody):
+class Until(Silent):
     """Stops training at a part of the file."""
 
     def __init__(self, part: float) -> None:
@@ -66,8 +68,8 @@ def main() -> None:
         write_rows(rows)
         settings = {
             "no checkpoints": {},
-            "every second": {"checkpoint": saved, "every": "1s"},
-            "every chunk": {"checkpoint": saved, "every": "1row"},
+            "every second": {"checkpoint": saved, "every": 1},
+            "every block": {"checkpoint": saved, "every": 0},
         }
         best = dict.fromkeys(settings, float("inf"))
         for _ in range(ROUNDS):
@@ -78,18 +80,20 @@ def main() -> None:
         for kind, least in best.items():
             print(f"| {kind} | {least:.2f} |")
         shutil.rmtree(saved, ignore_errors=True)
-        more = settings["every chunk"]
+        more = settings["every block"]
         try:
             fit_file(rows, out, watcher=Until(0.9), **more)
         except Stopped:
-            rest = seconds(lambda: fit_file(rows, out, resume=True, **{**more, "every": "30s"}))
+            rest = seconds(lambda: fit_file(rows, out, resume=True, **{**more, "every": 30}))
             print(f"| the last tenth, after --resume | {rest:.2f} |")
         print("\n| one checkpoint | MB | seconds |\n|---|---|---|")
         for bits in (10, 18, 24):
-            planes = Planes(1, Update(), "average")
-            planes._widen(1 << bits, sparse=True)
-            with Generations(saved / str(bits)) as files:
-                state = planes.state()
+            labels = LabelIndex([0, 1], closed=True)
+            group = MachineGroup(TrainingSettings(keep="average"), labels)
+            row = Csr(np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32), 1 << bits)
+            group.visit(Block(row, np.zeros(1, np.int32)))
+            with CheckpointFolder(saved / str(bits)) as files:
+                state = group.get_state()
                 least = min(seconds(lambda: files.save(*state)) for _ in range(ROUNDS))  # noqa: B023  # called at once
             size = sum(a.nbytes for a in state[1].values()) / 1e6
             print(f"| 2**{bits} features, averaged | {size:.2f} | {least:.3f} |")

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt.from_file import fit_file
+from rosenblatt.stream.fit import fit_file
 
 FEATURES = 100_000
 PEAK = "print(next(n.split()[1] for n in open('/proc/self/status') if n.startswith('VmHWM')))"
@@ -97,7 +97,7 @@ def best(rounds, runs):
 def peak_megabytes(path, passes):
     out = path.parent / "model.safetensors"
     code = (
-        "from rosenblatt.from_file import fit_file\n"
+        "from rosenblatt.stream.fit import fit_file\n"
         f"fit_file({str(path)!r}, {str(out)!r}, passes={passes})\n{PEAK}"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -25,8 +25,9 @@ from datasets import digits
 from report import ROOT, cores, number, shared_data, table
 from threadpoolctl import threadpool_limits
 
-from rosenblatt.learn.kernel_trick.functions import Kernel
-from rosenblatt.learn.kernel_trick.machine import Machine, Rows, Stop, in_order
+from rosenblatt.data.block import Block
+from rosenblatt.learn.kernel import Kernel
+from rosenblatt.learn.kernel_machine import KernelMachine, KernelModel
 
 PARTS = (0.1, 1, 2, 3, 4, 10, 30)  # epochs in the table of Freund and Schapire
 KINDS = ("last", "average", "vote")
@@ -49,16 +50,13 @@ class Degree:
     other: int
 
 
-def versus_rest(X: np.ndarray, y: np.ndarray) -> Rows:
-    signs = np.where(y == np.arange(10)[:, None], 1, -1).astype(np.int8)
-    return Rows(X, signs, np.ones(len(y)))
-
-
-def trained(X: np.ndarray, y: np.ndarray, degree: int, epochs: int) -> tuple[Machine, np.ndarray]:
-    machine = Machine.begin(Kernel("poly", degree, gamma=1.0, coef0=1.0), planes=10)
-    stop = Stop(max_iter=epochs, tol=None, clean=False)
-    passed = machine.train(versus_rest(X, y), in_order(len(y)), stop)
-    return machine, passed.mistakes.sum(axis=1)
+def trained(
+    X: np.ndarray, y: np.ndarray, degree: int, epochs: int
+) -> tuple[KernelModel, np.ndarray]:
+    model = KernelModel.zero(Kernel("poly", degree, gamma=1.0, coef0=1.0), planes=10)
+    machine = KernelMachine(model, clean=False)
+    machine.epochs(Block(X, y.astype(np.int32)), epochs)
+    return model, np.sum(machine.mistakes, axis=1)
 
 
 def other_mistakes(X: np.ndarray, y: np.ndarray, degree: int) -> int:
@@ -72,15 +70,15 @@ def run(data: Path, rows: int, epochs: int, degree: int) -> Degree:
         X, y = (part[:rows] for part in digits(data / "mnist", "train"))
         T, truth = digits(data / "mnist", "t10k")
         began = time.process_time()
-        machine, mistakes = trained(X, y, degree, epochs)
+        model, mistakes = trained(X, y, degree, epochs)
         seconds = time.process_time() - began
         at = tuple(e for e in PARTS if e <= epochs)
         ends = [round(e * rows) for e in at]
         began = time.process_time()
-        scores = machine.scores_after(T, ends)
+        scores = model.scores_after(T, ends)
         judging = time.process_time() - began
         wrong = {kind: getattr(scores, kind).argmax(axis=2) != truth for kind in KINDS}
-        steps = machine.steps
+        steps = model.steps
         clean = np.flatnonzero(mistakes == 0)
         found = Degree(
             degree,

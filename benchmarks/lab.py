@@ -54,9 +54,6 @@ class Server:
         )
         address = json.loads(self.process.stdout.readline())["address"]
         self.port = int(address.rstrip("/").rpartition(":")[2])
-        connection = self.connect()
-        while get(connection, "/api/status")["compiling"] is not None:
-            time.sleep(0.2)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -81,7 +81,7 @@ def ours(path, **settings):
     from rosenblatt import fit_file
 
     done = fit_file(path, path.parent / "ours.safetensors", **settings)
-    return done.training.n_rows
+    return done.n_rows
 
 
 def ours_raw(path, **settings):

@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -25,17 +26,19 @@ struct BlockObject {
 };
 
 void make_block(BlockObject* out, nb::object rows, Input<int32_t, nb::ndim<1>> y,
-                std::optional<Input<double, nb::ndim<1>>> weight,
-                std::optional<Table> seen) {
+                std::optional<Input<double, nb::ndim<1>>> weight, std::optional<Table> seen) {
     const Rows& r = nb::cast<const RowsObject&>(rows).rows;
     if (int64_t(y.size()) != r.n || (weight && int64_t(weight->size()) != r.n) ||
         (seen && int64_t(seen->shape(0)) != r.n))
         throw nb::value_error("y, sample_weight and seen need one entry per row.");
     if (seen && seen->shape(0) > 1 && seen->stride(0) != int64_t(seen->shape(1)))
         throw nb::value_error("seen must be C-contiguous.");
-    new (out) BlockObject{
-        {r, y.data(), weight ? weight->data() : nullptr, seen ? seen->data() : nullptr},
-        rows, nb::cast(y), weight ? nb::cast(*weight) : nb::none(), seen ? nb::cast(*seen) : nb::none()};
+    new (out)
+        BlockObject{{r, y.data(), weight ? weight->data() : nullptr, seen ? seen->data() : nullptr},
+                    rows,
+                    nb::cast(y),
+                    weight ? nb::cast(*weight) : nb::none(),
+                    seen ? nb::cast(*seen) : nb::none()};
 }
 
 Additive additive(double eta, double tau, int tie, bool margin, bool fit_intercept) {
@@ -52,10 +55,10 @@ void check_stride(const Table& table, const char* name) {
 
 void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::optional<Table> u,
                   std::optional<Numbers> ub, std::optional<Table> variance, bool direct,
-                  int32_t positive, bool repeat, bool round32, int order, uint32_t seed, bool pocket,
-                  int64_t log_capacity, bool tally, std::vector<double> class_weight, double visits,
-                  int64_t updates, int64_t max_updates, double tol, int64_t patience, bool clean,
-                  bool watch_cycle, double size) {
+                  int32_t positive, bool repeat, bool round32, int order, uint32_t seed,
+                  bool pocket, int64_t log_capacity, bool tally, std::vector<double> class_weight,
+                  double visits, int64_t updates, int64_t max_updates, double tol, int64_t patience,
+                  bool clean, bool watch_cycle, double size) {
     const int64_t n = int64_t(w.shape(0)), d = int64_t(w.shape(1));
     check_stride(w, "w");
     if (int64_t(b.size()) != n || (!direct && n != 1))
@@ -71,7 +74,8 @@ void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::opt
     if (variance) check_stride(*variance, "variance");
     if (variance && (int64_t(variance->shape(0)) != n || int64_t(variance->shape(1)) < width))
         throw nb::value_error("variance needs d + 1 or (d + 1)^2 numbers per hyperplane.");
-    if (direct && !std::holds_alternative<Additive>(rule) && !std::holds_alternative<Adaptive>(rule))
+    if (direct && !std::holds_alternative<Additive>(rule) &&
+        !std::holds_alternative<Adaptive>(rule))
         throw nb::value_error("this rule has no direct multiclass form.");
     if (repeat && !std::holds_alternative<Additive>(rule))
         throw nb::value_error("only the additive rule repeats visits.");
@@ -100,6 +104,7 @@ void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::opt
     m.planes.S_stride = variance ? variance->stride(0) : 0;
     m.planes.round32 = round32;
     m.direct = direct, m.positive = positive, m.repeat = repeat;
+    if (direct) m.scores.resize(size_t(n));
     m.order.kind = static_cast<OrderKind>(order), m.order.seed = seed;
     m.use_pocket = pocket, m.use_tally = tally;
     m.log.capacity = log_capacity;
@@ -115,10 +120,26 @@ bool signal_arrived() {
     return PyErr_CheckSignals() != 0;
 }
 
+// The block, if the machine can visit it: the loops trust sizes and class numbers.
 const Block& checked(const Machine& m, const BlockObject& object) {
-    if (object.block.rows.d != m.planes.d)
+    const Block& block = object.block;
+    const int64_t n = block.rows.n;
+    if (block.rows.d != m.planes.d)
         throw nb::value_error("the rows and the weights differ in their number of features.");
-    return object.block;
+    if (m.in_epoch && !m.order.index.empty() && int64_t(m.order.index.size()) != n)
+        throw nb::value_error("an epoch in a drawn order needs the same rows throughout.");
+    const auto* minover = std::get_if<MinOver>(&m.rule);
+    if (minover && !minover->counts.empty() && int64_t(minover->counts.size()) != n)
+        throw nb::value_error("MinOver needs the same rows throughout.");
+    if (m.use_tally && !m.tally.empty() && int64_t(m.tally.size()) < n)
+        throw nb::value_error("a tally needs the same rows throughout.");
+    if (m.position > (minover ? minover->steps_per_epoch : n))
+        throw nb::value_error("the position is beyond the end of the block.");
+    if (m.direct)
+        for (int64_t i = 0; i < n; ++i)
+            if (block.y[i] >= m.planes.n)
+                throw nb::value_error("a class number has no hyperplane.");
+    return block;
 }
 
 template <class F>
@@ -231,6 +252,32 @@ nb::dict get_state(MachineObject& self) {
     return out;
 }
 
+void check_size(size_t size, size_t wanted, const char* name) {
+    if (size != 0 && size != wanted)
+        throw nb::value_error((std::string(name) + " does not fit the machine.").c_str());
+}
+
+// Whatever is indexed later must have the size of this machine.
+void check_sizes(const Machine& m) {
+    const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
+    check_size(m.stop.saved_w.size(), n * d, "saved_w");
+    check_size(m.stop.saved_b.size(), n, "saved_b");
+    if (m.stop.watch_cycle && m.in_epoch && m.stop.saved_b.empty())
+        throw nb::value_error("saved_b is missing.");
+    if (m.stop.saved_w.empty() != (m.stop.saved_b.empty() || d == 0))
+        throw nb::value_error("saved_w and saved_b go together.");
+    if (m.position < 0) throw nb::value_error("position is negative.");
+    if (auto* scaled = std::get_if<Scaled>(&m.rule)) {
+        check_size(scaled->paid.size(), d, "paid");
+        if (scaled->l1_ratio > 0.0 && m.in_epoch && scaled->paid.size() != d)
+            throw nb::value_error("paid is missing.");
+    }
+    if (auto* batch = std::get_if<Batch>(&m.rule)) {
+        check_size(batch->sum.size(), d, "sum");
+        if (m.in_epoch && batch->sum.size() != d) throw nb::value_error("sum is missing.");
+    }
+}
+
 void set_state(MachineObject& self, nb::dict state) {
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
@@ -241,7 +288,10 @@ void set_state(MachineObject& self, nb::dict state) {
             field = nb::cast<T>(state[name]);
         }
     });
-    if (self.machine.direct) self.machine.scores.resize(self.machine.planes.n);
+    Machine& m = self.machine;
+    for (const int64_t row : m.order.index)
+        if (row < 0 || row >= int64_t(m.order.index.size()))
+            throw nb::value_error("the order of visits has a row that is not there.");
     const auto epochs = nb::cast<Input<double, nb::ndim<2>>>(state["epochs"]);
     if (epochs.shape(1) != 4) throw nb::value_error("epochs needs four columns.");
     self.machine.epochs.clear();
@@ -249,6 +299,23 @@ void set_state(MachineObject& self, nb::dict state) {
         const double* line = epochs.data() + 4 * e;
         self.machine.epochs.push_back({int64_t(line[0]), int64_t(line[1]), line[2], line[3]});
     }
+    check_sizes(self.machine);
+}
+
+// Class numbers of rows from their scores, the one convention of predict: with one hyperplane a
+// score >= 0 is class 1, else class 0; with one hyperplane per class the first of the best scores.
+auto decide(Input<double, nb::ndim<2>> scores) {
+    const size_t n = scores.shape(0), k = scores.shape(1);
+    if (k == 0) throw nb::value_error("scores needs one column per hyperplane.");
+    std::unique_ptr<int32_t[]> out(new int32_t[n + 1]);
+    {
+        nb::gil_scoped_release release;
+        for (size_t i = 0; i < n; ++i) {
+            const double* row = scores.data() + i * k;
+            out[i] = k == 1 ? row[0] >= 0.0 : int32_t(std::max_element(row, row + k) - row);
+        }
+    }
+    return own(out.release(), {n});
 }
 
 }  // namespace
@@ -268,66 +335,71 @@ void bind_learn(nb::module_& m) {
              nb::arg("sample_weight").none() = nb::none(), nb::arg("seen").none() = nb::none());
 
     nb::class_<Additive>(m, "AdditiveRule", "The perceptron rule, also with a margin tau.")
-        .def("__init__",
-             [](Additive* out, double eta, double tau, int tie, bool margin, bool fit_intercept) {
-                 new (out) Additive(additive(eta, tau, tie, margin, fit_intercept));
-             },
-             nb::arg("eta"), nb::arg("tau"), nb::arg("tie"), nb::arg("margin"),
-             nb::arg("fit_intercept"));
+        .def(
+            "__init__",
+            [](Additive* out, double eta, double tau, int tie, bool margin, bool fit_intercept) {
+                new (out) Additive(additive(eta, tau, tie, margin, fit_intercept));
+            },
+            nb::arg("eta"), nb::arg("tau"), nb::arg("tie"), nb::arg("margin"),
+            nb::arg("fit_intercept"));
     nb::class_<Adaptive>(m, "AdaptiveRule", "Passive-aggressive and second-order rules.")
-        .def("__init__",
-             [](Adaptive* out, int kind, double c, double phi, int tie, bool full) {
-                 new (out) Adaptive;
-                 out->kind = static_cast<AdaptiveKind>(kind), out->c = c, out->phi = phi;
-                 out->tie = static_cast<Tie>(tie), out->full = full;
-             },
-             nb::arg("kind"), nb::arg("c"), nb::arg("phi"), nb::arg("tie"), nb::arg("full"));
+        .def(
+            "__init__",
+            [](Adaptive* out, int kind, double c, double phi, int tie, bool full) {
+                new (out) Adaptive;
+                out->kind = static_cast<AdaptiveKind>(kind), out->c = c, out->phi = phi;
+                out->tie = static_cast<Tie>(tie), out->full = full;
+            },
+            nb::arg("kind"), nb::arg("c"), nb::arg("phi"), nb::arg("tie"), nb::arg("full"));
     nb::class_<Scaled>(m, "ScaledRule", "An additive rule with a penalty or a changing rate.")
-        .def("__init__",
-             [](Scaled* out, const Additive& rule, double alpha, double l1_ratio, int rate,
-                bool adaptive, double power, double rate_alpha, double t0, double t) {
-                 new (out) Scaled;
-                 out->rule = rule, out->alpha = alpha, out->l1_ratio = l1_ratio;
-                 out->rate.kind = static_cast<RateKind>(rate), out->rate.adaptive = adaptive;
-                 out->rate.eta = rule.eta, out->rate.power = power, out->rate.alpha = rate_alpha;
-                 out->rate.t0 = t0, out->rate.t = t;
-             },
-             nb::arg("rule"), nb::arg("alpha"), nb::arg("l1_ratio"), nb::arg("rate"),
-             nb::arg("adaptive"), nb::arg("power"), nb::arg("rate_alpha"), nb::arg("t0"),
-             nb::arg("t"));
+        .def(
+            "__init__",
+            [](Scaled* out, const Additive& rule, double alpha, double l1_ratio, int rate,
+               bool adaptive, double power, double rate_alpha, double t0, double t) {
+                new (out) Scaled;
+                out->rule = rule, out->alpha = alpha, out->l1_ratio = l1_ratio;
+                out->rate.kind = static_cast<RateKind>(rate), out->rate.adaptive = adaptive;
+                out->rate.eta = rule.eta, out->rate.power = power, out->rate.alpha = rate_alpha;
+                out->rate.t0 = t0, out->rate.t = t;
+            },
+            nb::arg("rule"), nb::arg("alpha"), nb::arg("l1_ratio"), nb::arg("rate"),
+            nb::arg("adaptive"), nb::arg("power"), nb::arg("rate_alpha"), nb::arg("t0"),
+            nb::arg("t"));
     nb::class_<Alma>(m, "AlmaRule", "ALMA for the Euclidean norm.")
-        .def("__init__",
-             [](Alma* out, double required, double step, int tie, bool fit_intercept) {
-                 new (out) Alma;
-                 out->required = required, out->step = step;
-                 out->tie = static_cast<Tie>(tie), out->intercept = fit_intercept;
-             },
-             nb::arg("required"), nb::arg("step"), nb::arg("tie"), nb::arg("fit_intercept"));
+        .def(
+            "__init__",
+            [](Alma* out, double required, double step, int tie, bool fit_intercept) {
+                new (out) Alma;
+                out->required = required, out->step = step;
+                out->tie = static_cast<Tie>(tie), out->intercept = fit_intercept;
+            },
+            nb::arg("required"), nb::arg("step"), nb::arg("tie"), nb::arg("fit_intercept"));
     nb::class_<Batch>(m, "BatchRule", "All misclassified rows at once: their sum or their mean.")
-        .def("__init__",
-             [](Batch* out, const Additive& rule, std::vector<double> etas, bool mean) {
-                 if (etas.empty()) throw nb::value_error("etas must not be empty.");
-                 new (out) Batch;
-                 out->rule = rule, out->etas = std::move(etas), out->mean = mean;
-             },
-             nb::arg("rule"), nb::arg("etas"), nb::arg("mean"));
+        .def(
+            "__init__",
+            [](Batch* out, const Additive& rule, std::vector<double> etas, bool mean) {
+                if (etas.empty()) throw nb::value_error("etas must not be empty.");
+                new (out) Batch;
+                out->rule = rule, out->etas = std::move(etas), out->mean = mean;
+            },
+            nb::arg("rule"), nb::arg("etas"), nb::arg("mean"));
     nb::class_<MinOver>(m, "MinOverRule", "The row of smallest margin is added at every step.")
-        .def("__init__",
-             [](MinOver* out, double gap, int64_t steps_per_epoch, int64_t kept_columns, int tie,
-                bool fit_intercept) {
-                 new (out) MinOver;
-                 out->gap = gap, out->steps_per_epoch = steps_per_epoch;
-                 out->kept_columns = kept_columns, out->tie = static_cast<Tie>(tie);
-                 out->intercept = fit_intercept;
-             },
-             nb::arg("gap"), nb::arg("steps_per_epoch"), nb::arg("kept_columns"), nb::arg("tie"),
-             nb::arg("fit_intercept"));
+        .def(
+            "__init__",
+            [](MinOver* out, double gap, int64_t steps_per_epoch, int64_t kept_columns, int tie,
+               bool fit_intercept) {
+                new (out) MinOver;
+                out->gap = gap, out->steps_per_epoch = steps_per_epoch;
+                out->kept_columns = kept_columns, out->tie = static_cast<Tie>(tie);
+                out->intercept = fit_intercept;
+            },
+            nb::arg("gap"), nb::arg("steps_per_epoch"), nb::arg("kept_columns"), nb::arg("tie"),
+            nb::arg("fit_intercept"));
 
     const double inf = std::numeric_limits<double>::infinity();
     nb::class_<MachineObject>(m, "Machine", "Hyperplanes, the rule that moves them and stop tests.")
         .def("__init__", make_machine, nb::arg("rule"), nb::arg("w").noconvert(),
-             nb::arg("b").noconvert(), nb::kw_only(),
-             nb::arg("u").noconvert().none() = nb::none(),
+             nb::arg("b").noconvert(), nb::kw_only(), nb::arg("u").noconvert().none() = nb::none(),
              nb::arg("ub").noconvert().none() = nb::none(),
              nb::arg("variance").noconvert().none() = nb::none(), nb::arg("direct") = false,
              nb::arg("positive") = 1, nb::arg("repeat") = false, nb::arg("round32") = false,
@@ -346,15 +418,17 @@ void bind_learn(nb::module_& m) {
              nb::arg("objective").none() = nb::none(),
              "Whether to stop after the epoch that was closed.")
         .def("epochs", epochs_of, nb::arg("block"), nb::arg("n"), "Up to n epochs over one block.")
-        .def("cancel", [](MachineObject& self) { self.machine.cancelled = true; },
-             "Make a call in another thread return soon.")
-        .def("set_etas",
-             [](MachineObject& self, std::vector<double> etas) {
-                 auto* batch = std::get_if<Batch>(&self.machine.rule);
-                 if (!batch || etas.empty()) throw nb::value_error("only a batch rule has etas.");
-                 batch->etas = std::move(etas);
-             },
-             nb::arg("etas"))
+        .def(
+            "cancel", [](MachineObject& self) { self.machine.cancelled = true; },
+            "Make a call in another thread return soon.")
+        .def(
+            "set_etas",
+            [](MachineObject& self, std::vector<double> etas) {
+                auto* batch = std::get_if<Batch>(&self.machine.rule);
+                if (!batch || etas.empty()) throw nb::value_error("only a batch rule has etas.");
+                batch->etas = std::move(etas);
+            },
+            nb::arg("etas"))
         .def("log", log_of, "The updates that were noted: row, amount, visit, w, b, count.")
         .def("totals", totals_of, "Mistakes, updates, loss and norm of every epoch.")
         .def("get_state", get_state, "What a run needs to go on, besides the arrays of weights.")
@@ -369,32 +443,36 @@ void bind_learn(nb::module_& m) {
                          const Machine& m = s.machine;
                          return m.counters.updates - m.stop.updates_at_save;
                      })
-        .def_prop_ro("tally", [](const MachineObject& s) { return copied(s.machine.tally); },
-                     nb::rv_policy::move)
-        .def_prop_ro("pocket",
-                     [](const MachineObject& s) {
-                         const Machine& m = s.machine;
-                         const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
-                         if (m.pocket.w.size() != n * d) throw nb::value_error("no pocket.");
-                         return nb::make_tuple(copied(m.pocket.w, n, d), copied(m.pocket.b),
-                                               m.pocket.epoch);
-                     },
-                     "The weights in the pocket, the offsets, and their epoch.")
+        .def_prop_ro(
+            "tally", [](const MachineObject& s) { return copied(s.machine.tally); },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "pocket",
+            [](const MachineObject& s) {
+                const Machine& m = s.machine;
+                const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
+                if (m.pocket.w.size() != n * d) throw nb::value_error("no pocket.");
+                return nb::make_tuple(copied(m.pocket.w, n, d), copied(m.pocket.b), m.pocket.epoch);
+            },
+            "The weights in the pocket, the offsets, and their epoch.")
         .def_prop_ro("margin", [](const MachineObject& s) {
             const auto* rule = std::get_if<MinOver>(&s.machine.rule);
             if (!rule) throw nb::value_error("only MinOver has a margin.");
             return nb::make_tuple(rule->lower, rule->upper);
         });
 
-    m.def("shuffled_order",
-          [](int64_t n, uint32_t seed, int kind, int64_t epochs) {
-              Order order;
-              order.kind = static_cast<OrderKind>(kind), order.seed = seed;
-              for (int64_t e = 0; e < epochs; ++e) order.arrange(n);
-              return copied(order.index);
-          },
-          nb::arg("n"), nb::arg("seed"), nb::arg("kind") = 1, nb::arg("epochs") = 1,
-          "The order of visits in the last of some epochs.");
+    m.def("decide", decide, nb::arg("scores"),
+          "Class numbers from scores (n, planes): score >= 0, or the first of the best.");
+    m.def(
+        "shuffled_order",
+        [](int64_t n, uint32_t seed, int kind, int64_t epochs) {
+            Order order;
+            order.kind = static_cast<OrderKind>(kind), order.seed = seed;
+            for (int64_t e = 0; e < epochs; ++e) order.arrange(n);
+            return copied(order.index);
+        },
+        nb::arg("n"), nb::arg("seed"), nb::arg("kind") = 1, nb::arg("epochs") = 1,
+        "The order of visits in the last of some epochs.");
 }
 
 }  // namespace rosenblatt

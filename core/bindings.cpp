@@ -7,4 +7,6 @@ NB_MODULE(_core, m) {
     rosenblatt::bind_learn(m);
     rosenblatt::bind_one_row(m);
     rosenblatt::bind_parsers(m);
+    rosenblatt::bind_stop(m);
+    rosenblatt::bind_kernel(m);
 }

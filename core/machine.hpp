@@ -62,9 +62,9 @@ struct Machine {
     bool full = false;     // max_updates was reached in this epoch
     EpochTotals now;
     std::vector<EpochTotals> epochs;
-    double rows_visited = 0.0;     // weight of the rows of this epoch, for the mean loss
+    double rows_visited = 0.0;  // weight of the rows of this epoch, for the mean loss
     std::atomic<bool> cancelled{false};
-    std::vector<double> scores;    // direct: the score of each class
+    std::vector<double> scores;  // direct: the score of each class
 
     double weight_of(const Block& block, int64_t row) const {
         double k = block.weight ? block.weight[row] : 1.0;
@@ -77,7 +77,7 @@ struct Machine {
 
 // Asked from time to time whether to go on. `due` limits how often the caller is asked.
 class Poll {
-   public:
+  public:
     using Ask = bool (*)();  // true: stop
     explicit Poll(Ask ask) : ask_(ask), last_(Clock::now()) {}
     bool stop(const Machine& m) {
@@ -88,7 +88,7 @@ class Poll {
         return ask_();
     }
 
-   private:
+  private:
     using Clock = std::chrono::steady_clock;
     Ask ask_;
     Clock::time_point last_;

@@ -1,9 +1,9 @@
 // MinOver: steps, columns of the Gram matrix, and the interval that the run has proven.
-#include "minover_steps.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "minover_steps.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -125,7 +125,8 @@ Code visit_rows(Machine& m, MinOver& rule, const Block& block, int64_t end) {
     Counters& n = m.counters;
     auto [i, z] = lowest(rule.margins);
     while (m.position < end) {
-        if (z > 0.0 && z * rule.steps >= (1.0 - rule.gap) * rule.square && rule.again <= rule.steps) {
+        if (z > 0.0 && z * rule.steps >= (1.0 - rule.gap) * rule.square &&
+            rule.again <= rule.steps) {
             if (proven(m, rule, block)) {
                 m.position = rule.steps_per_epoch;  // the epoch ends here
                 return Code::running;
@@ -144,7 +145,8 @@ Code visit_rows(Machine& m, MinOver& rule, const Block& block, int64_t end) {
         rule.square += 2.0 * z + (*column)[i];
         rule.steps += 1.0;
         if (m.use_tally) m.tally[i] += 1.0;
-        if (m.log.capacity > 0) {  // w is summed at the end of the epoch, but the log has every step
+        if (m.log.capacity >
+            0) {  // w is summed at the end of the epoch, but the log has every step
             Hyperplane h = m.planes[0];
             const double y = sign_of(m, block, i);
             block.rows.ops->add(block.rows, i, y, h.w, m.planes.round32);

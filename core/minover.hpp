@@ -10,8 +10,8 @@
 //
 // A step does not touch w: margins follow by z_k.w += z_k.z_i, a column of the Gram matrix. It is
 // computed when row i is first chosen (few rows ever are) and kept while there is room; beyond that
-// it is computed again. At the end of an epoch, and before anything is claimed, w is summed from the
-// counts and all margins from w, so that rounding errors do not accumulate.
+// it is computed again. At the end of an epoch, and before anything is claimed, w is summed from
+// the counts and all margins from w, so that rounding errors do not accumulate.
 #pragma once
 
 #include <algorithm>
@@ -32,19 +32,19 @@ struct MinOver {
     Tie tie = Tie::mistake;
     bool intercept = true;
 
-    double steps = 0.0;            // M
-    double square = 0.0;           // |w|^2
-    double longest = 0.0;          // max |z_i|
+    double steps = 0.0;               // M
+    double square = 0.0;              // |w|^2
+    double longest = 0.0;             // max |z_i|
     double lower = 0.0, upper = 0.0;  // the largest margin lies between
-    double chosen = 0.0;           // rows that were chosen so far
-    double again = 0.0;            // from which step on the run may be closed
-    std::vector<int64_t> counts;   // how often each row was added
-    std::vector<double> moments;   // sum of the visits at which it was added, for the average
-    std::vector<double> margins;   // inf for a row that takes no part; padded to whole blocks
+    double chosen = 0.0;              // rows that were chosen so far
+    double again = 0.0;               // from which step on the run may be closed
+    std::vector<int64_t> counts;      // how often each row was added
+    std::vector<double> moments;      // sum of the visits at which it was added, for the average
+    std::vector<double> margins;      // inf for a row that takes no part; padded to whole blocks
     std::vector<std::vector<double>> columns;
-    std::vector<double> spare;     // a column that is not kept
-    std::vector<int32_t> slot;     // where the column of a row is, or -1
-    std::vector<double> sum;       // room for d numbers
+    std::vector<double> spare;  // a column that is not kept
+    std::vector<int32_t> slot;  // where the column of a row is, or -1
+    std::vector<double> sum;    // room for d numbers
 };
 
 constexpr int64_t MARGIN_BLOCK = 16;

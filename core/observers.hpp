@@ -32,8 +32,8 @@ struct Log {
 };
 
 // The pocket with ratchet [Gallant 1990]: weights that were right for a longer run of visits than
-// those in the pocket, and the weights at the end of each epoch, replace the pocket's weights if they
-// make fewer errors on the training set.
+// those in the pocket, and the weights at the end of each epoch, replace the pocket's weights if
+// they make fewer errors on the training set.
 struct Pocket {
     std::vector<double> w, b;
     double errors = std::numeric_limits<double>::infinity();

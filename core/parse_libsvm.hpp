@@ -28,8 +28,8 @@ class LibsvmParser {
   public:
     LibsvmParser(const LibsvmOptions& options, ParsedRows& rows) : options_(options), rows_(rows) {}
 
-    // An entry takes at least 4 bytes of text.
-    bool reserve(size_t line_bytes) { return rows_.reserve(line_bytes / 4 + 1); }
+    // A row takes at least 2 bytes ("1\n"), an entry 4 (" 1:1").
+    bool reserve(size_t bytes) { return rows_.reserve(bytes / 2 + 1, bytes / 4 + 1); }
 
     LineEnd parse_line(const char* p) {
         p = skip_blanks(p);

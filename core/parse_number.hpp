@@ -5,8 +5,8 @@
 //   1. w <= 2^53 and |q| <= 22: w and 10^|q| are doubles, so their product or quotient, rounded
 //      once, is the nearest double [Clinger 1990].
 //   2. w < 10^19 and |q| <= 27: 5^|q| < 2^64, so w * 5^q is an exact product of 128 bits, or a
-//      quotient of 64 bits with a remainder. Its leading 63 bits, the last one set if anything
-//      was cut off, round to the same double as the number itself.
+//      quotient of 64 bits with a remainder. Its leading 62 or 63 bits, with the last one set if
+//      anything after them is not 0, round to the same double as the number itself.
 //   3. Otherwise std::from_chars decides. It is exact too, and takes longer.
 //
 // A number ends at the first byte that cannot belong to it. Up to 7 bytes after that one are read:
@@ -35,7 +35,7 @@ struct Digits {
 };
 
 // The digits at p, at most 8 of them, without a branch for each: a byte b is no digit if b - '0'
-// or b + ('F' - '\0') has its high bit set. The digits are moved up to the high bytes, then
+// or b + 0x46 has its high bit set. The digits are moved up to the high bytes, then
 // neighbours are joined to numbers of 2, 4 and 8 digits.
 inline Digits leading_digits(const char* p) {
     if constexpr (std::endian::native != std::endian::little) {

@@ -40,11 +40,11 @@ class VwParser {
     VwParser(const VwOptions& options, ParsedRows& rows)
         : mask_((uint64_t{1} << options.bits) - 1), options_(options), rows_(rows) {}
 
-    // An entry takes at least 2 bytes of text, and the constant none.
-    bool reserve(size_t line_bytes) {
-        const size_t entries = line_bytes / 2 + 2;
-        return rows_.reserve(entries) && keys_.reserve(entries) && unsorted_.reserve(entries) &&
-               rows_.weights.reserve(rows_.labels.size() + 1 - rows_.weights.size());
+    // A row takes at least 2 bytes ("|\n") and may get the constant; an entry takes 2 (" a").
+    bool reserve(size_t bytes) {
+        const size_t n = bytes / 2 + 1;
+        return rows_.reserve(n, n) && keys_.reserve(n) && unsorted_.reserve(n) &&
+               rows_.weights.reserve(rows_.labels.size() - rows_.weights.size() + n);
     }
 
     LineEnd parse_line(const char* begin) {
@@ -76,11 +76,18 @@ class VwParser {
         bool has_weight = false;
     };
 
+    // Bytes that end a word, or the name in a word.
     static constexpr std::array<bool, 256> kEndsWord = [] {
         std::array<bool, 256> ends{};
         for (const unsigned char c : {' ', '\t', '|', '\r', '\n'}) ends[c] = true;
         return ends;
     }();
+    static constexpr std::array<bool, 256> kEndsName = [] {
+        std::array<bool, 256> ends = kEndsWord;
+        ends[':'] = true;
+        return ends;
+    }();
+
     static bool ends_word(char c) { return kEndsWord[static_cast<unsigned char>(c)]; }
 
     static const char* skip_word(const char* p) {
@@ -89,7 +96,7 @@ class VwParser {
     }
 
     static const char* skip_name(const char* p) {
-        while (!ends_word(*p) && *p != ':') ++p;
+        while (!kEndsName[static_cast<unsigned char>(*p)]) ++p;
         return p;
     }
 

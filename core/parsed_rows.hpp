@@ -27,7 +27,6 @@ class Buffer {
     const T* data() const { return data_; }
     size_t size() const { return size_; }
     size_t capacity_bytes() const { return capacity_ * sizeof(T); }
-    T& operator[](size_t k) { return data_[k]; }
     const T& operator[](size_t k) const { return data_[k]; }
 
     // Make room for `more` elements after those that are there.
@@ -100,10 +99,10 @@ struct ParsedRows {
     int64_t n_bad = 0;
     BadLine bad[kBadLinesKept];  // the first of them
 
-    // Make room for one more row of so many entries.
-    bool reserve(size_t entries) {
-        return labels.reserve(1) && indptr.reserve(1) && indices.reserve(entries) &&
-               values.reserve(entries);
+    // Make room for so many rows and entries more.
+    bool reserve(size_t n_rows, size_t n_entries) {
+        return labels.reserve(n_rows) && indptr.reserve(n_rows) && indices.reserve(n_entries) &&
+               values.reserve(n_entries);
     }
 
     // Add a row whose entries were written to indices and values, up to `end`.
@@ -142,29 +141,35 @@ struct LineEnd {
 
 // Give each line to a parser, which has
 //
-//     bool reserve(size_t line_bytes)         make room for the row; false if there is no memory
+//     bool reserve(size_t bytes)              make room for all rows of so many bytes of lines;
+//                                             false if there is no memory
 //     LineEnd parse_line(const char* begin)
 //
 // A line ends with a newline, and kSlack bytes after it are readable. Lines at the end of the
 // block, where they are not, are parsed in a copy. A last line may lack its newline.
 template <class Parser>
 ParseStatus parse_lines(const char* text, size_t size, ParsedRows& rows, Parser&& parser) {
-    const auto parse_part = [&](const char* part, const char* stop, const int64_t offset) {
+    const auto next_line = [](const char* p, const char* stop) {
+        return static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(stop - p))) + 1;
+    };
+    const auto parse_part = [&](const char* const part, const char* const stop, int64_t offset) {
         for (const char* begin = part; begin < stop;) {
-            const char* const end = static_cast<const char*>(
-                std::memchr(begin, '\n', static_cast<size_t>(stop - begin)));
-            const size_t length = static_cast<size_t>(end - begin);
-            if (rows.indices.size() + length > ParsedRows::kMaxEntries) {
+            constexpr ptrdiff_t stride = 1 << 16;  // bytes for which room is made at once
+            const char* const end = stop - begin > stride ? next_line(begin + stride, stop) : stop;
+            const size_t bytes = static_cast<size_t>(end - begin);
+            if (rows.indices.size() + bytes > ParsedRows::kMaxEntries) {
                 return ParseStatus::too_many_entries;
             }
-            if (!parser.reserve(length)) return ParseStatus::out_of_memory;
-            ++rows.lines;
-            const LineEnd found = parser.parse_line(begin);
-            if (found.error != LineError::none && rows.n_bad++ < ParsedRows::kBadLinesKept) {
-                rows.bad[rows.n_bad - 1] = {rows.lines, found.at - begin + 1,
-                                            offset + (found.at - part), found.error};
+            if (!parser.reserve(bytes)) return ParseStatus::out_of_memory;
+            while (begin < end) {
+                ++rows.lines;
+                const LineEnd found = parser.parse_line(begin);
+                if (found.error != LineError::none && rows.n_bad++ < ParsedRows::kBadLinesKept) {
+                    rows.bad[rows.n_bad - 1] = {rows.lines, found.at - begin + 1,
+                                                offset + (found.at - part), found.error};
+                }
+                begin = *found.at == '\n' ? found.at + 1 : next_line(found.at, end);
             }
-            begin = end + 1;
         }
         return ParseStatus::ok;
     };

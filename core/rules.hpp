@@ -1,7 +1,7 @@
 // Training rules: which visits move the weights, and how far.
 //
-// A rule answers the questions of the visiting loop (visit.hpp), for the margin z = y (w.x + b) of a
-// row of weight k:
+// A rule answers the questions of the visiting loop (visit.hpp), for the margin z = y (w.x + b) of
+// a row of weight k:
 //
 //   bar()          rows with z > bar() cannot move the weights; the scan passes over them
 //   score()        w.x + b, for rules whose stored weights are not w itself (scans == false)
@@ -115,13 +115,14 @@ enum class AdaptiveKind : int32_t { pa, pa1, pa2, arow, scw, sop };
 //
 //     w += step y S x,    S -= beta Sx (Sx)'
 //
-//     pa    z < 1:            step = (1 - z) / v                                  [Crammer et al. 2006]
-//     pa1   z < 1:            step = min(C k, (1 - z) / v)
-//     pa2   z < 1:            step = (1 - z) / (v + 1 / (2 C k))
-//     arow  z < 1:            beta = 1 / (v + r / k),  step = (1 - z) beta        [Crammer et al. 2009]
-//     sop   z a mistake:      beta = 1 / (v + 1 / k),  step = (1 - z) beta  [Cesa-Bianchi et al. 2005]
-//     scw   z < phi sqrt(v):  the smallest step after which z >= phi sqrt(v), at most C k
-//                                                                              [Wang, Zhao, Hoi 2012]
+//     pa    z < 1:            step = (1 - z) / v                                  [Crammer et al.
+//     2006] pa1   z < 1:            step = min(C k, (1 - z) / v) pa2   z < 1:            step = (1
+//     - z) / (v + 1 / (2 C k)) arow  z < 1:            beta = 1 / (v + r / k),  step = (1 - z) beta
+//     [Crammer et al. 2009] sop   z a mistake:      beta = 1 / (v + 1 / k),  step = (1 - z) beta
+//     [Cesa-Bianchi et al. 2005] scw   z < phi sqrt(v):  the smallest step after which z >= phi
+//     sqrt(v), at most C k
+//                                                                              [Wang, Zhao, Hoi
+//                                                                              2012]
 //
 // S is the diagonal of the whole update (d + 1 numbers), or all of it. No variance grows.
 struct Adaptive : BaseRule {
@@ -166,15 +167,9 @@ struct Adaptive : BaseRule {
         move = {};
         if (v == 0.0) return true;
         switch (kind) {
-            case AdaptiveKind::pa:
-                move.step = (1.0 - z) / v;
-                break;
-            case AdaptiveKind::pa1:
-                move.step = std::min(c * k, (1.0 - z) / v);
-                break;
-            case AdaptiveKind::pa2:
-                move.step = (1.0 - z) / (v + 0.5 / (c * k));
-                break;
+            case AdaptiveKind::pa: move.step = (1.0 - z) / v; break;
+            case AdaptiveKind::pa1: move.step = std::min(c * k, (1.0 - z) / v); break;
+            case AdaptiveKind::pa2: move.step = (1.0 - z) / (v + 0.5 / (c * k)); break;
             case AdaptiveKind::arow:
                 move.beta = 1.0 / (v + c / k);
                 move.step = (1.0 - z) * move.beta;
@@ -203,7 +198,7 @@ struct Adaptive : BaseRule {
         move_offset(moved, at.visits, h);
     }
 
-   private:
+  private:
     RowBuffer buffer;
 
     void move_offset(double moved, double visits, Hyperplane& h) const {
@@ -276,13 +271,13 @@ struct Scaled : BaseRule {
     double alpha = 0.0, l1_ratio = 0.0;
 
     double scale = 1.0, sigma = 0.0;
-    double owed = 0.0;                           // L1 that every weight owes so far
-    double square_norm = 0.0, one_norm = 0.0;    // of w
-    double seen_square = NAN, seen_one = NAN;    // the same as the objective sees them:
-                                                 // of the last update, decayed since
-    double shrink = 0.0;                         // L1 of this visit
-    bool caught_up = true;                       // no weight owes L1 of earlier visits
-    std::vector<double> paid;                    // L1 that each weight paid, with its sign
+    double owed = 0.0;                         // L1 that every weight owes so far
+    double square_norm = 0.0, one_norm = 0.0;  // of w
+    double seen_square = NAN, seen_one = NAN;  // the same as the objective sees them:
+                                               // of the last update, decayed since
+    double shrink = 0.0;                       // L1 of this visit
+    bool caught_up = true;                     // no weight owes L1 of earlier visits
+    std::vector<double> paid;                  // L1 that each weight paid, with its sign
 
     double bar() const { return rule.bar(); }
     Tie tie_rule() const { return rule.tie; }
@@ -382,7 +377,7 @@ struct Scaled : BaseRule {
         return {rule.round32 ? static_cast<float>(v) : v, u};
     }
 
-   private:
+  private:
     RowBuffer buffer;
 
     void set(int64_t j, double value, Hyperplane& h) {
@@ -493,7 +488,7 @@ struct Alma : BaseRule {
         return settled(*h.b, h.u ? *h.ub : 0.0, visits);
     }
 
-   private:
+  private:
     RowBuffer buffer;
 
     SettledWeight settled(double v, double u, double visits) const {

@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "float_mode.hpp"
+
 namespace rosenblatt {
 namespace {
 
@@ -50,6 +52,7 @@ std::vector<double> arranged(const double* W, int64_t planes, int64_t d, bool de
 void scores(const Rows& rows, const double* W, const double* b, int64_t planes, double* out,
             int n_threads) {
     if (rows.n == 0 || planes == 0) return;
+    const StandardFloats standard;
     const int64_t entries = n_entries(rows);
     const bool dense = is_dense(rows.ops->kind);
     if (entries < 4 * rows.d) {  // arranging the weights would take longer than the scores
@@ -66,6 +69,7 @@ void scores(const Rows& rows, const double* W, const double* b, int64_t planes, 
     const int64_t useful = 1 + entries * planes / PRODUCTS_PER_THREAD;
     const int64_t n = std::clamp<int64_t>(std::min<int64_t>(n_threads, useful), 1, rows.n);
     auto part = [&](int64_t k) {
+        const StandardFloats in_this_thread;
         rows.ops->scores(rows, W, b, planes, out, rows.n * k / n, rows.n * (k + 1) / n);
     };
     std::vector<std::thread> threads;

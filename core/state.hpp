@@ -1,4 +1,5 @@
-// The weights of a model and the counts of a run. Python owns the arrays; the core points into them.
+// The weights of a model and the counts of a run. Python owns the arrays; the core points into
+// them.
 #pragma once
 
 #include <cmath>
@@ -55,9 +56,9 @@ struct Hyperplanes {
 };
 
 struct Counters {
-    double visits = 0.0;   // visits so far; under weighting="repeat" a weight of k counts k
-    double run = 0.0;      // visits since the last update
-    int64_t updates = 0;   // including those of earlier calls
+    double visits = 0.0;  // visits so far; under weighting="repeat" a weight of k counts k
+    double run = 0.0;     // visits since the last update
+    int64_t updates = 0;  // including those of earlier calls
 };
 
 struct EpochTotals {
@@ -72,14 +73,14 @@ inline int64_t column(const Entries& x, int64_t e) { return x.columns ? x.column
 
 // Room for the entries of one row at a time.
 class RowBuffer {
-   public:
+  public:
     Entries load(const Rows& rows, int64_t row) {
         if (static_cast<int64_t>(values_.size()) < rows.d) values_.resize(rows.d);
         if (rows.indptr && static_cast<int64_t>(columns_.size()) < rows.d) columns_.resize(rows.d);
         return rows.ops->load(rows, row, {columns_.data(), values_.data()});
     }
 
-   private:
+  private:
     std::vector<int64_t> columns_;
     std::vector<double> values_;
 };

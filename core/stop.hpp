@@ -1,6 +1,7 @@
 // When to stop: the tests at the end of an epoch.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -12,7 +13,8 @@ namespace rosenblatt {
 // The tests, in this order:
 //
 //   clean        no update in the whole epoch: nothing will ever move again
-//   cycle        the weights equal those after an earlier epoch, bit for bit. Brent's method: compare
+//   cycle        the weights equal those after an earlier epoch, bit for bit. Brent's method:
+//   compare
 //                with saved weights, save again after 1, 2, 4, ... epochs; O(d) memory
 //   no gain      objective > best - tol for `patience` epochs in a row [scikit-learn's test]
 //
@@ -64,6 +66,21 @@ struct Stop {
                       : 0;
         if (objective < best) best = objective;
         return stalled >= patience;
+    }
+
+    // All tests after an epoch that made `updates` of the `total_updates` so far.
+    //
+    //   objective    NaN: there is none, and no_gain does not count this epoch
+    //   planes       null: there are no weights to compare
+    //   would_move   called after an epoch without updates; true if a row that was not visited
+    //                would still move the weights
+    template <class WouldMove>
+    Code end_epoch(int64_t updates, double objective, const Hyperplanes* planes,
+                   int64_t total_updates, WouldMove would_move) {
+        if (clean && updates == 0 && !would_move()) return Code::separated;
+        if (watch_cycle && planes && came_back(*planes, total_updates)) return Code::cycle;
+        if (std::isnan(objective) || !no_gain(objective)) return Code::running;
+        return Code::no_improvement;
     }
 };
 

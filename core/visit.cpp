@@ -1,11 +1,12 @@
 // The visiting loop: rows go by, a rule decides at each, and the epoch ends with the stop tests.
-#include "machine.hpp"
-#include "minover_steps.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
+
+#include "float_mode.hpp"
+#include "machine.hpp"
+#include "minover_steps.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -29,7 +30,8 @@ int32_t best_rival(Machine& m, const Block& block, int64_t row, int32_t own) {
 
 // ----------------------------------------------------------------------------------- the pocket
 
-// The weight of the rows that prediction gets wrong; counting stops at `limit`. Two classes: a score
+// The weight of the rows that prediction gets wrong; counting stops at `limit`. Two classes: a
+// score
 // >= 0 is the positive class, see docs/conventions.md. Scaled weights have the same signs.
 double training_errors(Machine& m, const Block& block, double limit) {
     double wrong = 0.0;
@@ -175,7 +177,8 @@ Code visit_rows(Machine& m, Rule& rule, const Block& block, int64_t end) {
         } else {
             // a weight of k is floor(k) visits in a row, and one of the weight that remains
             for (double left = weight; left > 0.0 && code == Code::running; left -= 1.0) {
-                code = visit_once<Rule, direct>(m, rule, block, row, score, std::min(left, 1.0), moved);
+                code = visit_once<Rule, direct>(m, rule, block, row, score, std::min(left, 1.0),
+                                                moved);
                 if (!moved && left > 1.0) {  // nor will the other visits move anything
                     m.counters.visits += left - 1.0;
                     m.counters.run += std::ceil(left - 1.0);
@@ -259,9 +262,7 @@ void take_batch_step(Machine& m, Batch& batch) {
 
 void begin_epoch(Machine& m, const Block& block) {
     if (m.stop.watch_cycle && m.stop.saved_b.empty()) m.stop.save(m.planes, m.counters.updates);
-    if (m.direct) m.scores.resize(m.planes.n);
-    if (m.use_tally && m.tally.empty())
-        m.tally.resize(block.rows.n * (m.direct ? m.planes.n : 1));
+    if (m.use_tally && m.tally.empty()) m.tally.resize(block.rows.n * (m.direct ? m.planes.n : 1));
     if (m.use_pocket && !m.pocket.checked) fill_pocket(m, block, 1.0, 1.0);
     m.now = {};
     m.rows_visited = 0.0;
@@ -290,13 +291,15 @@ void begin_epoch(Machine& m, const Block& block) {
 }  // namespace
 
 Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
+    const StandardFloats standard;
     if (!m.in_epoch) begin_epoch(m, block);
     if (m.full) return Code::full;
     const auto* minover = std::get_if<MinOver>(&m.rule);
     const int64_t n = minover ? minover->steps_per_epoch : block.rows.n;
     const int64_t last = most < n - m.position ? m.position + most : n;
     const int64_t per_visit = minover ? block.rows.n : block.rows.d * m.planes.n;
-    const int64_t slice = std::max<int64_t>(64, ENTRIES_PER_SLICE / std::max<int64_t>(1, per_visit));
+    const int64_t slice =
+        std::max<int64_t>(64, ENTRIES_PER_SLICE / std::max<int64_t>(1, per_visit));
     Code code = Code::running;
     while (m.position < last && code == Code::running) {
         const int64_t end = std::min(last, m.position + slice);
@@ -309,6 +312,7 @@ Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
 }
 
 Code close_epoch(Machine& m, const Block* block) {
+    const StandardFloats standard;
     std::visit(
         [&](auto& rule) {
             using Rule = std::decay_t<decltype(rule)>;
@@ -341,15 +345,12 @@ Code close_epoch(Machine& m, const Block* block) {
 Code judge(Machine& m, const Block* block, double objective) {
     const EpochTotals& epoch = m.epochs.back();
     if (m.full) return Code::full;
-    const bool still = m.stop.clean && epoch.updates == 0;
-    if (still && (m.order.kind != OrderKind::sampled || !block || !would_move(m, *block)))
-        return Code::separated;
-    if (m.stop.watch_cycle && m.stop.came_back(m.planes, m.counters.updates)) return Code::cycle;
-    if (std::isnan(objective)) {
-        if (m.stop.ignore_zero_loss && epoch.loss == 0.0) return Code::running;
+    if (std::isnan(objective) && !(m.stop.ignore_zero_loss && epoch.loss == 0.0))
         objective = epoch.loss / (m.stop.size > 0.0 ? m.stop.size : m.rows_visited);
-    }
-    if (!m.stop.no_gain(objective)) return Code::running;
+    const Code code = m.stop.end_epoch(
+        epoch.updates, objective, &m.planes, m.counters.updates,
+        [&] { return m.order.kind == OrderKind::sampled && block && would_move(m, *block); });
+    if (code != Code::no_improvement) return code;
     const bool slower = std::visit(
         [](auto& rule) {
             using Rule = std::decay_t<decltype(rule)>;
@@ -357,7 +358,7 @@ Code judge(Machine& m, const Block* block, double objective) {
             return false;
         },
         m.rule);
-    if (!slower) return Code::no_improvement;
+    if (!slower) return code;
     m.stop.stalled = 0;
     return Code::running;
 }

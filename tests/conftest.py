@@ -1,4 +1,8 @@
-"""Hypothesis profiles: `quick` for the wheel, `test` by default, `soak` for the full counts."""
+"""Profiles of hypothesis, tests that take long or start threads, signal handlers, real data.
+
+The profiles are `quick` for the wheel, `test` by default, `soak` for the full counts.
+CONTRIBUTING.md says what a test may rely on.
+"""
 
 import gc
 import os
@@ -25,7 +29,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 # runs these, after `make test`, and CI runs both
 LONG = (
     "benchmarks/test_benchmarks.py::test_peers_in_processes_of_their_own",
-    "learn/test_checkpoint.py::test_a_run_that_crashed_ends_as_one_that_did_not",
+    "stream/test_checkpoint.py::test_a_run_that_crashed_ends_as_one_that_did_not",
     "learn/test_heaviest.py::test_a_penalty_is_part_of_the_distances",
     "learn/test_heaviest.py::test_the_rows_times_their_amounts_are_the_weights",
     "prove/test_coefficients.py::test_adult_incomes",
@@ -35,12 +39,11 @@ LONG = (
     "scale/test_faults.py",
     "scale/test_from_files.py::test_what_one_file_cannot_know_is_settled_by_all",
     "scale/test_proofs.py::test_a_worker_that_dies_changes_nothing",
-    "test_cli_fit.py::test_a_full_disk_is_an_error_in_a_line",
-    "test_cli_fit.py::test_told_to_end_it_clears_away_what_it_began",
-    "test_cli_fit.py::test_warmup_says_what_it_compiled",
-    "test_cli_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
+    "cli/test_fit.py::test_a_full_disk_is_an_error_in_a_line",
+    "cli/test_fit.py::test_told_to_end_it_clears_away_what_it_began",
+    "cli/test_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
     "test_imports.py::test_plots_are_not_needed_to_train",
-    "test_kill.py::test_told_to_end_the_command_saves_and_says_where",
+    "stream/test_kill.py::test_told_to_end_the_command_saves_and_says_where",
     "test_notebooks.py::test_a_notebook_runs[categories]",
     "test_notebooks.py::test_a_notebook_runs[text]",
 )
@@ -53,10 +56,10 @@ THREADED_DOCTESTS = ("docs/cluster.md", "src/rosenblatt/scale/")
 
 
 def pytest_collection_modifyitems(items):
-    """First a file that trains nothing: two processes would begin by compiling the same rule.
+    """Mark tests, and order them: tests that start threads come last.
 
-    Last what starts threads: `make test` runs it in processes of its own, and where one process
-    runs all, no property test comes after it.
+    `make test` runs these in separate processes; in a run with one process no property test comes
+    after them.
     """
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
@@ -70,20 +73,15 @@ def pytest_collection_modifyitems(items):
                 f"{item.nodeid} is a property test and starts threads. Hypothesis seeds the random "
                 "numbers of the whole process, which threads disturb: take the threads out of it."
             )
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("threads") is not None,
-            item.path.name != "test_readers.py",
-        )
-    )
+    items.sort(key=lambda item: item.get_closest_marker("threads") is not None)
 
 
 @pytest.fixture
 def interruptible():
-    """Ctrl-C and SIGTERM do what they do in a terminal, here and in programs started meanwhile.
+    """The default handlers of SIGINT and SIGTERM, in this process and in programs it starts.
 
-    Whoever starts the tests may ignore SIGINT: `nohup`, a background job of a script. Programs
-    inherit that. A handler they do not inherit: where one is set, they begin with the default.
+    Tests that were started in the background have SIGINT ignored, and pass that on to programs.
+    Programs do not inherit a handler: where the parent has one, they start with the default.
     """
     wanted = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
@@ -94,7 +92,7 @@ def interruptible():
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(request):
-    """A test leaves the handlers of signals as they were, and no thread if it is not marked so."""
+    """Check that a test restores signal handlers, and ends its threads if it is not marked."""
     numbers = (signal.SIGINT, signal.SIGTERM)
     handlers, threads = [signal.getsignal(n) for n in numbers], set(threading.enumerate())
     yield
@@ -102,10 +100,10 @@ def nothing_is_left_behind(request):
     if request.node.get_closest_marker("threads") is None:
         ended = [t for t in threading.enumerate() if t not in threads]
         if ended:
-            gc.collect()  # what an exception holds, a reader say, may hold a thread
+            gc.collect()  # an exception may still hold a reader, and that a thread
         for thread in ended:
             thread.join(60)
-            assert not thread.is_alive(), f"{thread.name} goes on: end it, or mark the test threads"
+            assert not thread.is_alive(), f"end {thread.name}, or mark this test with threads"
 
 
 @pytest.fixture(scope="session")

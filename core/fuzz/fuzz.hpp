@@ -63,25 +63,16 @@ inline std::string mutate(Random& random, const Seeds& seeds) {
     for (size_t k = random.choose(changes); k > 0; --k) {
         const size_t at = random.below(text.size() + 1);
         switch (random.below(6)) {
-            case 0:
-                text.replace(at, 1, 1, random.choose(bytes));
-                break;
-            case 1:
-                text.insert(at, 1, random.choose(bytes));
-                break;
-            case 2:
-                text.erase(at, random.one_in(4) ? 10 : 1);
-                break;
-            case 3:
-                text.insert(at, random.choose(words));
-                break;
+            case 0: text.replace(at, 1, 1, random.choose(bytes)); break;
+            case 1: text.insert(at, 1, random.choose(bytes)); break;
+            case 2: text.erase(at, random.one_in(4) ? 10 : 1); break;
+            case 3: text.insert(at, random.choose(words)); break;
             case 4: {
                 const std::string_view other = random.choose(seeds);
                 text.replace(at, std::string::npos, other.substr(random.below(other.size())));
                 break;
             }
-            default:
-                text.replace(at, 1, 1, static_cast<char>(random.below(256)));
+            default: text.replace(at, 1, 1, static_cast<char>(random.below(256)));
         }
     }
     return text;

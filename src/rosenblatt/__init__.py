@@ -16,9 +16,9 @@ __version__ = "0.1.0"
 # name -> module; imported on first use, so that `import rosenblatt` stays quick
 _PUBLIC = {
     "Perceptron": "rosenblatt.estimators.perceptron",
-    "KernelPerceptron": "rosenblatt.kernel_perceptron",
-    "Projectron": "rosenblatt.learn.kernel_trick.budget",
-    "RandomBudget": "rosenblatt.learn.kernel_trick.budget",
+    "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
+    "Projectron": "rosenblatt.learn.kernel_machine",
+    "RandomBudget": "rosenblatt.learn.kernel_machine",
     "Hashing": "rosenblatt.data.hashing",
     "Progressive": "rosenblatt.estimators._online",
     "Regret": "rosenblatt.estimators._online",
@@ -61,10 +61,11 @@ _PUBLIC = {
     "Comparison": "rosenblatt.comparison.result",
     "compare": "rosenblatt.comparison.compare",
     "compare_file": "rosenblatt.comparison.compare",
-    "fit_file": "rosenblatt.from_file",
-    "fit_stream": "rosenblatt.from_stream",
+    "FitResult": "rosenblatt.stream.fit",
+    "fit_file": "rosenblatt.stream.fit",
+    "fit_stream": "rosenblatt.stream.fit",
     "load_model": "rosenblatt.model_file",
-    "predict_file": "rosenblatt.from_file",
+    "predict_file": "rosenblatt.stream.predict",
     "read": "rosenblatt.data.readers",
     "read_chunks": "rosenblatt.data.readers",
     "save_model": "rosenblatt.model_file",
@@ -99,6 +100,7 @@ __all__ = [
     "CosineDisplay",
     "DecisionDisplay",
     "Explanation",
+    "FitResult",
     "GaussianPair",
     "Hashing",
     "HyperplanesDisplay",
@@ -167,14 +169,12 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import read, read_chunks
     from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
     from rosenblatt.estimators._online import Progressive, Regret
+    from rosenblatt.estimators.kernel_perceptron import KernelPerceptron
     from rosenblatt.estimators.perceptron import Perceptron
     from rosenblatt.export import export_onnx
-    from rosenblatt.from_file import fit_file, predict_file
-    from rosenblatt.from_stream import fit_stream
-    from rosenblatt.kernel_perceptron import KernelPerceptron
     from rosenblatt.learn.contributions import Explanation
     from rosenblatt.learn.heaviest import ModelExplanation
-    from rosenblatt.learn.kernel_trick.budget import Projectron, RandomBudget
+    from rosenblatt.learn.kernel_machine import Projectron, RandomBudget
     from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
@@ -207,6 +207,8 @@ if TYPE_CHECKING:
         VersionSpaceDisplay,
         WeightsDisplay,
     )
+    from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
+    from rosenblatt.stream.predict import predict_file
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 import numpy.typing
@@ -193,6 +193,11 @@ class Machine:
     @property
     def margin(self) -> tuple: ...
 
+def decide(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+    """
+    Class numbers from scores (n, planes): score >= 0, or the first of the best.
+    """
+
 def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
     """The order of visits in the last of some epochs."""
 
@@ -344,3 +349,73 @@ def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.u
 
 def murmur3(key: bytes, seed: int = 0) -> int:
     """MurmurHash3_x86_32 of a key."""
+
+class Stop:
+    """Tests at the end of an epoch: clean, cycle, no gain."""
+
+    def __init__(self, *, tol: float | None = None, patience: int = 5, clean: bool = True, watch_cycle: bool = False) -> None: ...
+
+    def start(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """The weights before the first epoch, for watch_cycle."""
+
+    def end_epoch(self, updates: int, objective: float | None = None, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> Code:
+        """
+        Judge an epoch by its updates, its objective and the weights after it. Returns
+        RUNNING, SEPARATED, CYCLE or NO_IMPROVEMENT.
+        """
+
+    @property
+    def cycle_length(self) -> int:
+        """After CYCLE: its epochs."""
+
+    @property
+    def cycle_updates(self) -> int:
+        """After CYCLE: its updates."""
+
+class Order:
+    """The order of visits: 0 in order, 1 shuffled, 2 sampled."""
+
+    def __init__(self, kind: int = 0, seed: int = 0) -> None: ...
+
+    def arrange(self, n: int) -> NDArray[numpy.int64]:
+        """Row numbers of the next epoch of n rows."""
+
+class GramBlock:
+    """Rows of a kernel perceptron in visiting order."""
+
+    def __init__(self, gram: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], visits: int) -> None: ...
+
+class SupportRows:
+    """Coefficients of support rows, in place."""
+
+    def __init__(self, coef: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], lag: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], row: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], first_row: int, size: int) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+def kernel_visit(block: GramBlock, support: SupportRows, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], square_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; every mistake adds its row. Returns the code, the rows of the block
+    that were added, and the visit, support row, hyperplane and amount of each step.
+    """
+
+def kernel_visit_dropping(block: GramBlock, support: SupportRows, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], limit: int, seed: int, mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; a row beyond the limit takes the place of a random one. Returns the
+    code, the row of the block that took each place (or -1) and the next seed.
+    """
+
+def kernel_visit_projecting(block: GramBlock, support: SupportRows, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], limit: int, eta: float, inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], mistakes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], square_norm: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+    """
+    Visit a block; rows near the span of the support rows are projected onto it. Returns
+    the code and the row of the block that took each place (or -1).
+    """
+
+@overload
+def kernel_replay(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+@overload
+def kernel_replay(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], amount: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """
+    Last, mean and voted scores (3, ends, rows) of one hyperplane after visits.
+    """

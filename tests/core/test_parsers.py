@@ -9,6 +9,7 @@ import math
 import mmap
 import random
 import re
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -464,3 +465,23 @@ def test_random_digits_many_times(cliff):
 def test_murmur3(key, seed, hash_):
     assert _core.murmur3(key, seed) == hash_
     assert slow.murmur3(key, seed) == hash_
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space of a process")
+def test_out_of_memory_is_an_error():
+    """The rows of this text need six times its size; nothing is lost but the call."""
+    code = """
+import resource, numpy
+from rosenblatt import _core
+tries = (_core.parse_libsvm, b"1\\n"), (_core.parse_vw, b"|\\n")
+texts = [line * (1 << 24) for _, line in tries]
+used = 4096 * int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 26), resource.RLIM_INFINITY))
+for (parse, line), text in zip(tries, texts):
+    try:
+        parse(text)
+    except MemoryError:
+        print("refused", len(parse(line).labels))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "refused 1\nrefused 1\n", done

@@ -20,7 +20,8 @@ from rosenblatt.cli import app
 from rosenblatt.data.columns import Columns, learn_columns
 from rosenblatt.data.columns.looking import columns_of_file, needs_columns
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.from_file import fit_file, predict_file
+from rosenblatt.stream.fit import fit_file
+from rosenblatt.stream.predict import predict_file
 from tests.real_data import click_log, csv_file, data_folder, rows_of
 
 RAW = {
@@ -72,7 +73,7 @@ def test_weights_are_those_of_the_perceptron_on_the_same_features(clicks, tmp_pa
         told = predict_file(out, other, labels)
         assert labels.read_text().split() == clf.predict(X).tolist()
         assert told.labelled == 6
-    json.dumps(done.facts())
+    json.dumps(done.to_dict())
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

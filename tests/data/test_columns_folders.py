@@ -19,7 +19,8 @@ from rosenblatt.data.columns.looking import columns_of_file
 from rosenblatt.data.folders import files_of, size_of
 from rosenblatt.data.where import TESTS, Condition, parse_where
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.from_file import fit_file, predict_file
+from rosenblatt.stream.fit import fit_file
+from rosenblatt.stream.predict import predict_file
 
 RAW = {
     "delay": [3.0, 40.0, None, 16.0, 15.0, 90.0, -2.0, 17.0],
@@ -54,7 +55,7 @@ def test_a_folder_is_one_file_cut_in_pieces(tmp_path, kind):
     assert columns_of_file(folder, target="y") == columns_of_file(whole, target="y")
     one = fit_file(whole, tmp_path / "one", target="y", passes=3)
     many = fit_file(folder, tmp_path / "many", target="y", passes=3)
-    assert many.training.n_rows == 8
+    assert many.n_rows == 8
     assert many.file_bytes == size_of(folder) > 0
     assert one.model.coef.tobytes() == many.model.coef.tobytes()
     assert (
@@ -146,7 +147,7 @@ def test_rows_that_are_not_wanted_are_not_malformed(tmp_path):
     with pytest.raises(DataError, match=r"cannot read .* as Parquet"):
         read(tmp_path / "t.parquet", target="y", where="x = 'text'")
     done = fit_file(path, tmp_path / "m", target="y", where="s = 'a'")
-    assert done.training.n_rows == 2
+    assert done.n_rows == 2
     with pytest.raises(ParameterError, match="where is a setting of raw columns"):
         read(path, target="y", where="s = 'a'")
 

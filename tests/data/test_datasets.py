@@ -49,7 +49,7 @@ def test_a_dataset_is_its_folder(folder, tmp_path):
     assert other.model.coef.tobytes() == one.model.coef.tobytes()
     assert (other.file_bytes, str(other.file)) == (one.file_bytes, "dataset of 4 files")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
-    streamed = fit_stream(read_chunks(data, target="y"), passes=3)
+    streamed = fit_stream(read_chunks(data, target="y"), passes=3).model
     assert streamed.coef.tobytes() == one.model.coef.tobytes()
     errors = {
         predict_file(tmp_path / "one", place, threads=threads).errors
@@ -95,7 +95,7 @@ def test_other_datasets_and_raw_columns(kind, tmp_path):
         data = ds.dataset(tmp_path / "h", partitioning="hive")
     done = fit_file(data, tmp_path / "m", target="y", passes=2, where="year < 2004")
     assert done.columns is not None
-    assert done.training.n_rows == 300
+    assert done.n_rows == 300
     assert {"city=Bonn", "city=Oslo", "city=Rome", "x", "n", "year"} == set(
         done.model.feature_names
     )

@@ -77,7 +77,8 @@ def test_real_files_are_what_scikit_learn_reads(tmp_path, name):
 def test_what_scikit_learn_writes(tmp_path_factory, rows, zero_based):
     X = sp.csr_matrix(np.array([[1.0, 0.0, 0.0], *rows]))
     path = tmp_path_factory.mktemp("written") / "data.svm"
-    dump_svmlight_file(X, np.arange(X.shape[0]), str(path), zero_based=zero_based)
+    with np.errstate(all="ignore"):  # it adds the numbers up to see whether they are finite
+        dump_svmlight_file(X, np.arange(X.shape[0]), str(path), zero_based=zero_based)
     want, y = load_svmlight_file(path)
     found = read(path)
     assert equal(found.X, want)
@@ -305,7 +306,7 @@ def test_reading_does_not_import_scikit_learn(write):
     assert loaded.isdisjoint({"sklearn", "pandas", "pyarrow", "matplotlib"})
     table = write("a,b\n1,2\n", "data.csv")
     loaded = loaded_by(f"from rosenblatt import read; read({str(table)!r}, target='b')")
-    assert loaded.isdisjoint({"sklearn", "numba", "pandas"})
+    assert loaded.isdisjoint({"sklearn", "pandas"})
 
 
 def test_chunks_are_read_anew(write):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import LinearModel, Perceptron
-from rosenblatt.learn import keep
+from rosenblatt.learn import machine
 from rosenblatt.learn.contributions import largest_first
 from rosenblatt.learn.heaviest import _steps
 
@@ -109,7 +109,7 @@ def test_what_is_not_known_is_said(monkeypatch):
     assert stored.explain_model() == clf.explain_model()
     batch = Perceptron(max_iter=3, tol=None, mode="batch", record="updates").fit(X, NAMED != "a")
     assert "at once" in batch.explain_model().note
-    monkeypatch.setattr(keep, "MOST_LOGGED", 5)
+    monkeypatch.setattr(machine, "MOST_LOGGED", 5)
     clf.fit(X, NAMED)
     assert clf.explain_model().note.startswith("The first 5 of ")
     assert sum(m.updates for m in clf.explain_model().planes[0].moved) == 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.multiclass import Standing
+from rosenblatt.learn.multiclass import start_weights
 from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.dask import DaskPerceptron
 from rosenblatt.scale.rounds import Plan, Rounds
@@ -42,9 +42,13 @@ def rounds_of(X: Any, y: Any, cuts: Any, seed: int = 0, **params: Any) -> Rounds
     model = DaskPerceptron(**params)
     options = options_of(model.get_params(deep=False))
     problem = Problem.of(X, y)
-    options.check_for(len(problem.classes))
-    standing = Standing.begin(problem, options, 0)
+    n_classes = len(problem.classes)
+    options.check_classes(n_classes)
+    w, b = start_weights(options, n_classes, problem.n_features, problem.X.dtype)
+    starts = [(w[k], b[k : k + 1]) for k in range(len(b))]
+    if options.direct and n_classes > 2:
+        starts = [(w, b)]
     shards: Any = LocalShards(X, y, cuts)
-    rounds = Rounds(shards, None, Plan(options, model.mixing, None, seed), standing.states)
+    rounds = Rounds(shards, None, Plan(options, model.mixing, None, seed), starts)
     rounds.run()
     return rounds

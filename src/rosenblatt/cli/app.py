@@ -14,7 +14,7 @@ from rosenblatt.cli.ending import interruptible
 
 ORDER = (
     "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "lab", "demo",
-    "bench", "warmup",
+    "bench",
 )  # fmt: skip
 EPILOG = """A file may be -, which is standard input, or standard output after --out.
 

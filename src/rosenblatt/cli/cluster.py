@@ -113,8 +113,7 @@ def fit_on_cluster(
     column: list[str] | None,
     scaling: str | None,
     max_categories: int | None,
-    every: str | None,
-    shuffle_window: int | None,
+    every: float | None,
     **asked: Any,
 ) -> Any:
     """What fit does where --cluster or --workers is given."""
@@ -128,8 +127,6 @@ def fit_on_cluster(
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     if every is not None:
         raise ParameterError("--every: on a cluster every round is saved. Leave it out.")
-    if shuffle_window is not None:
-        raise ParameterError("--shuffle-window is for one machine. Leave it out.")
     given: dict[str, Any] = {
         "scaling": scaling,
         "max_categories": max_categories,

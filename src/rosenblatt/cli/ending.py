@@ -39,40 +39,14 @@ def explained() -> Iterator[None]:
         _on_termination(before)
 
 
-_lost: list[BaseException | None] = []
-
-
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Ctrl-C: a line, and exit code 130 (or that of the signal that was caught)."""
-    before = sys.unraisablehook
-
-    def noted(told: Any) -> None:
-        if issubclass(told.exc_type, (KeyboardInterrupt, SystemExit)):
-            _lost.append(told.exc_value)
-        else:
-            before(told)
-
-    sys.unraisablehook = noted
     try:
         yield
-        check()
     except KeyboardInterrupt as e:
-        exec("")  # CPython holds a Ctrl-C within exec(text) for unhandled, until the next
         say(str(e) or "interrupted")
         raise typer.Exit(128 + getattr(e, "signal", signal.SIGINT)) from e
-    finally:
-        sys.unraisablehook = before
-        _lost.clear()
-
-
-def check() -> None:
-    """End now, if there was a Ctrl-C or SIGTERM while C called Python, where exceptions are lost.
-
-    llvmlite does so while it compiles or loads what is compiled.
-    """
-    if _lost:
-        raise _lost[0] or KeyboardInterrupt()
 
 
 def say(message: str) -> None:

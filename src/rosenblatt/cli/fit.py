@@ -35,7 +35,7 @@ RAW, SAVED, MANY = "Columns of CSV and Parquet", "Checkpoints", "More than one m
     "rosenblatt fit train.svm --out model.safetensors --passes 5",
     "rosenblatt fit clicks.parquet --target clicked --rule arow",
     "zcat train.vw.gz | rosenblatt fit - --format vw --out m --json",
-    "rosenblatt fit train.svm --out m --checkpoint saved --every 5m --resume",
+    "rosenblatt fit train.svm --out m --checkpoint saved --every 300 --resume",
     "rosenblatt fit s3://bucket/clicks --out m --cluster tcp://10.0.0.1:8786",
 )
 def fit(
@@ -94,19 +94,17 @@ def fit(
     shuffle: Annotated[
         int | None, typer.Option(help="Visit rows in an order drawn by this seed.", metavar="SEED")
     ] = None,
-    shuffle_window: Annotated[
-        int | None,
-        typer.Option(help="With --shuffle: mix so many chunks at a time, in the file's order."),
-    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="Folder: save there every now and then, and when stopped.", rich_help_panel=SAVED
+            help="Folder: save there from time to time, and when stopped.", rich_help_panel=SAVED
         ),
     ] = None,
     every: Annotated[
-        str | None,
-        typer.Option(help="How often: 30s (if left out), 5m, 1000000rows.", rich_help_panel=SAVED),
+        float | None,
+        typer.Option(
+            help="Seconds between checkpoints (30); 0: after every block.", rich_help_panel=SAVED
+        ),
     ] = None,
     resume: Annotated[
         bool,
@@ -143,8 +141,8 @@ def fit(
     done to each is part of the model and is shown.
 
     From a pipe (-) rows are read once and never held, apart from the first 64 MB: where they would
-    have to be read again (columns that are no numbers, a label that comes late), a longer pipe is
-    refused. With --out - the model goes to standard output, and what is said to standard error.
+    have to be read again (columns that are no numbers), a longer pipe is refused. With --out - the
+    model goes to standard output, and what is said to standard error.
 
     With --cluster or --workers, FILE may be a folder of any format or a URL; each file is a shard,
     and weights are mixed after every pass (docs/cluster.md).
@@ -167,10 +165,9 @@ def fit(
                 raise ParameterError(f"a cluster cannot read {file}. Give a folder or a URL.")
             mixed = fit_on_cluster(
                 as_written(file), place, cluster, workers, quiet=quiet, column=column,
-                scaling=scaling, max_categories=max_categories, every=every,
-                shuffle_window=shuffle_window, rounds=passes, keep=keep, rule=rule, eta0=eta0,
-                fit_intercept=offset, shuffle_seed=shuffle, columns=columns,
-                checkpoint=checkpoint, resume=resume, target=target, header=header,
+                scaling=scaling, max_categories=max_categories, every=every, rounds=passes,
+                keep=keep, rule=rule, eta0=eta0, fit_intercept=offset, shuffle_seed=shuffle,
+                columns=columns, checkpoint=checkpoint, resume=resume, target=target, header=header,
                 format=format, bits=bits, missing=missing,
                 where=where, on_error=on_error(skip),
             )  # fmt: skip
@@ -178,8 +175,8 @@ def fit(
         show(json.dumps(facts) if as_json else told(facts), err=out == DASH)
         return
     with explained(), rows_from(file), model_to(out) as place, bar(quiet) as watcher:
-        from rosenblatt.from_file import fit_file
         from rosenblatt.show.files import fitted
+        from rosenblatt.stream.fit import fit_file
 
         done = fit_file(
             file, place, passes=passes, keep=keep, rule=rule, eta0=eta0, fit_intercept=offset,
@@ -187,8 +184,7 @@ def fit(
             on_error=on_error(skip), checkpoint=checkpoint, every=every, resume=resume,
             columns=columns, kinds=kinds(column), missing=missing, scaling=scaling,
             max_categories=max_categories, where=where, shuffle_seed=shuffle,
-            shuffle_window=shuffle_window,
         )  # fmt: skip
-        facts = {**done.facts(), "model": str(out)}
-    text = json.dumps(facts) if as_json else fitted(facts, done.training, done.columns)
+        facts = {**done.to_dict(), "model": str(out)}
+    text = json.dumps(facts) if as_json else fitted(facts, done)
     show(text, err=out == DASH)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rosenblatt.cli.ending import check, say
+from rosenblatt.cli.ending import say
 from rosenblatt.errors import ParameterError
 
 Target = Annotated[str, typer.Option(help="Label column: name, or number from 0 (-1: last).")]
@@ -56,13 +56,8 @@ def bar(quiet: bool) -> Iterator[Any]:
     """Somebody who tells of progress, on standard error and only on a terminal."""
     from rosenblatt.show.files import Bar
 
-    class Checked(Bar):
-        def progress(self, now: Any) -> None:
-            check()
-            super().progress(now)
-
     seen = not quiet and sys.stderr.isatty()
-    with Checked((lambda _: None) if quiet else say, seen, explain=seen) as drawn:
+    with Bar((lambda _: None) if quiet else say, seen) as drawn:
         yield drawn
 
 

@@ -1,4 +1,4 @@
-"""rosenblatt bench and warmup: this machine."""
+"""rosenblatt bench: training speed on this machine."""
 
 from __future__ import annotations
 
@@ -28,29 +28,9 @@ def bench(
     """
     with explained():
         if sys.stderr.isatty():  # nothing that turns: it would be measured, too
-            say("measuring; the first run on a machine takes a minute, later ones some seconds")
+            say("measuring ...")
         from rosenblatt.comparison.bench import as_table, measured
 
         found = measured(rows=rows, passes=passes, repeats=repeats, seed=seed)
         text = json.dumps([one.facts() for one in found]) if as_json else as_table(found)
     show(text)
-
-
-@command("rosenblatt warmup", "NUMBA_CACHE_DIR=/var/cache/numba rosenblatt warmup --json")
-def warmup(as_json: AsJson = False) -> None:
-    """Compile ahead: `fit` and `predict` on files, Perceptron on arrays. A minute, once a machine.
-
-    Penalties, batch mode and Kesler's rule are compiled when first used.
-
-    Compiled loops are kept on disk (in NUMBA_CACHE_DIR if that is set).
-    """
-    with explained():
-        from rosenblatt.warmup import warmup
-
-        said: list[str] = []
-        warmup(said.append if as_json else typer.echo)
-        if as_json:
-            pairs = (line.rpartition(": ") for line in said)
-            typer.echo(
-                json.dumps({what: float(took.removesuffix(" s")) for what, _, took in pairs})
-            )

@@ -59,15 +59,15 @@ def predict(
         held = stack.enter_context(whole_file(model))
         stack.enter_context(rows_from(file))
         watcher = stack.enter_context(bar(quiet))
-        from rosenblatt.from_file import predict_file
         from rosenblatt.show.files import predicted
+        from rosenblatt.stream.predict import predict_file
 
         done = predict_file(
             held, file, sys.stdout.buffer if out == DASH else out, scores=scores, watcher=watcher,
             target=target, header=header, format=format, where=where, on_error=on_error(skip),
         )  # fmt: skip
         sys.stdout.flush()
-    show(json.dumps(done.facts()) if as_json else predicted(done.facts()), err=out == DASH)
+    show(json.dumps(done.to_dict()) if as_json else predicted(done.to_dict()), err=out == DASH)
 
 
 @command(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.estimators import Perceptron
-from rosenblatt.from_file import fit_file
+from rosenblatt.stream.fit import fit_file
 
 Array = npt.NDArray[Any]
 TURNED = 0.05  # labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,9 +68,50 @@ class Block(NamedTuple):
     def n_rows(self) -> int:
         return len(self.y)
 
+    def rows(self, start: int, stop: int) -> Block:
+        """Some consecutive rows. Their `end` is known only if they are the last ones."""
+        if (start, stop) == (0, self.n_rows):
+            return self
+        X, y, weight, first_row, end = self
+        if isinstance(X, Csr):
+            lo, hi = X.indptr[start], X.indptr[stop]
+            indptr = X.indptr[start : stop + 1] - lo
+            X = Csr(X.data[lo:hi], X.indices[lo:hi], indptr, X.n_features)
+        else:
+            X = X[start:stop]
+        weight = None if weight is None else weight[start:stop]
+        end = end if stop == self.n_rows else Position(rows=first_row + stop)
+        return Block(X, y[start:stop], weight, first_row + start, end)
+
+    def after(self, position: Position) -> Block | None:
+        """The rows after a position, or None if there are none."""
+        known = max(0, position.rows - self.first_row)
+        return self.rows(known, self.n_rows) if known < self.n_rows else None
+
     def in_core(self, seen: Array | None = None) -> _core.Block:
         """The block as the core visits it; `seen` receives the score of every visited row."""
         return _core.Block(core_rows(self.X), self.y, self.sample_weight, seen)
+
+
+def stack(blocks: Sequence[Block]) -> Block:
+    """The rows of several blocks as one, copied."""
+    tables = [block.X for block in blocks]
+    X: Any
+    if any(isinstance(table, Csr) for table in tables):
+        lengths = np.concatenate([np.diff(table.indptr) for table in tables])
+        X = Csr(
+            np.concatenate([table.data for table in tables]),
+            np.concatenate([table.indices for table in tables]),
+            np.concatenate([[0], np.cumsum(lengths)]).astype(tables[0].indptr.dtype),
+            max(table.n_features for table in tables),
+        )
+    else:
+        X = np.concatenate(tables)
+    weight = None
+    if any(block.sample_weight is not None for block in blocks):
+        ones = (np.ones(b.n_rows) if b.sample_weight is None else b.sample_weight for b in blocks)
+        weight = np.concatenate(list(ones))
+    return Block(X, np.concatenate([block.y for block in blocks]), weight)
 
 
 def core_rows(X: Any) -> _core.Rows:

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.reading import Chunk, Csr, Progress
+from rosenblatt.data.block import Csr
+from rosenblatt.data.reading import Chunk, Progress
 from rosenblatt.errors import DataError
 
 MEMORY_BYTES = 1 << 26  # of chunks that stay in memory
@@ -148,7 +149,7 @@ class ChunkCache:
         X, y, *more = (self._get((side, k), place) for k, place in enumerate(block.places))
         if block.sparse:
             indptr, indices, *more = more
-            return Chunk(Csr(X, indices, indptr, block.shape), y, more[0] if more else None)
+            return Chunk(Csr(X, indices, indptr, block.shape[1]), y, more[0] if more else None)
         return Chunk(X.reshape(block.shape), y, more[0] if more else None)
 
     def _get(self, key: tuple[int, int], place: _Place) -> Array:

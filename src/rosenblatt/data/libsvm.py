@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rosenblatt import _core
+from rosenblatt._core import ParsedRows, parse_libsvm
 from rosenblatt.data.blocks import Block
 from rosenblatt.data.reading import Chunk, Csr, Parsed, ReadAgain
 from rosenblatt.data.text import TextPass, lines_of, parsed
@@ -48,10 +48,10 @@ class LibsvmPass(TextPass):
     def parse(self, block: Block) -> Parsed:
         n = self.format.n_features
         max_index = (LARGEST_INDEX if n is None else n - 1) + self.base
-        return parsed(block, _core.parse_libsvm(lines_of(block), self.zero_based, max_index))
+        return parsed(block, parse_libsvm(lines_of(block), self.zero_based, max_index))
 
     def chunk(self, found: Parsed) -> Chunk:
-        rows: _core.ParsedRows = found.content
+        rows: ParsedRows = found.content
         if self.zero_based is None and rows.has_zero:
             raise ReadAgain(
                 f"an index is 0 among rows {self.rows} to {self.rows + found.rows - 1}; all rows "

@@ -44,8 +44,8 @@ class Pipe:
         if self._kept is None:
             raise DataError(
                 f"{self.path} is a pipe: it cannot be read again, and only its first "
-                f"{self._most:,} bytes were kept. Columns that are no numbers, and labels that "
-                "come late, take a second reading. Write the rows to a file, and give that."
+                f"{self._most:,} bytes were kept. Columns that are no numbers take a second "
+                "reading. Write the rows to a file, and give that."
             )
         return Replay(self)
 

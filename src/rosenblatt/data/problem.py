@@ -330,8 +330,13 @@ def _place(A: Matrix, k: int) -> tuple[int, int]:
     return int(np.searchsorted(A.indptr, k, side="right")) - 1, int(A.indices[k])
 
 
-def as_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """One finite weight >= 0 a row, not all of them 0; a number stands for all rows."""
+def as_weights(
+    sample_weight: Any, n_rows: int, all_rows: bool = True
+) -> npt.NDArray[np.float64] | None:
+    """One finite weight >= 0 per row; a number stands for all rows.
+
+    If these are `all_rows` there are, the weights may not all be 0.
+    """
     if sample_weight is None:
         return None
     try:
@@ -358,6 +363,6 @@ def as_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | Non
             f"Negative values in sample_weight ({weights.min():g}): a row cannot be visited less "
             "than never. Use weights >= 0, and flip the label if the opposite is meant."
         )
-    if not weights.any():
+    if all_rows and not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number; all are 0.")
     return weights

@@ -77,6 +77,11 @@ class Skipped:
     count: int = 0
     first: tuple[BadLine, ...] = ()
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Skipped:
+        """From what `dataclasses.asdict` made of it."""
+        return cls(int(values["count"]), tuple(BadLine(**line) for line in values["first"]))
+
     def __str__(self) -> str:
         if not self.count:
             return "no malformed lines"

@@ -2,9 +2,9 @@
 
 A block is a chunk of rows as it was read. In pass p = 1, 2, ...
 
-1. the blocks are put in the order of keys(p, 0), unless they are taken as they arrive;
-2. every `window` blocks in a row, in that order, make a window; the rows of window k = 1, 2, ...
-   are put together, as they stand, and then in the order of keys(p, k).
+1. the blocks are put in the order of keys(p, 0);
+2. every 8 blocks in a row, in that order, make a window; the rows of window k = 1, 2, ... are put
+   together, as they stand, and then in the order of keys(p, k).
 
 keys(p, k) are the first raw 64-bit numbers of PCG64(SeedSequence([seed, p, k])), one for each thing
 to be ordered; they are sorted, the earlier of equal ones first. NumPy keeps these numbers the same
@@ -22,46 +22,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.reading import Chunk, Csr
+from rosenblatt.data.block import Csr
+from rosenblatt.data.reading import Chunk
 from rosenblatt.errors import DataError, ParameterError
 
-WINDOW = 8  # blocks whose rows are mixed
+WINDOW = 8  # blocks whose rows are mixed; memory holds about three times as many
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Shuffle:
-    """How rows are shuffled.
-
-    Attributes
-    ----------
-    seed : 0 to 2**32 - 1; another one gives another order
-    window : how many blocks are mixed at a time; memory holds about three times as much
-    arriving : windows of blocks as they arrive; otherwise blocks come in an order that is drawn,
-        for which all of them must have been seen
-    """
+    """Orders of blocks and of rows, drawn from a seed from 0 to 2**32 - 1."""
 
     seed: int
-    window: int = WINDOW
-    arriving: bool = False
 
     @classmethod
-    def asked(cls, seed: int | None, window: int | None) -> Shuffle | None:
-        """What `shuffle_seed` and `shuffle_window` ask for, None if nothing."""
+    def from_seed(cls, seed: int | None) -> Shuffle | None:
+        """Check `shuffle_seed`; None for rows in order."""
         if seed is None:
-            if window is not None:
-                raise ParameterError(
-                    f"shuffle_window={window!r} needs shuffle_seed, which draws the order."
-                )
             return None
-        for name, value, most in (("shuffle_seed", seed, 2**32), ("shuffle_window", window, 2**20)):
-            least = int(name == "shuffle_window")
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if value is not None and not (whole and least <= value < most):
-                raise ParameterError(
-                    f"{name} must be a whole number from {least} to {most - 1:,}, got {value!r}."
-                )
-        return cls(int(seed), WINDOW if window is None else int(window), window is not None)
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        if not (whole and 0 <= seed < 2**32):
+            raise ParameterError(
+                f"shuffle_seed must be a whole number from 0 to {2**32 - 1:,}, got {seed!r}."
+            )
+        return cls(int(seed))
 
     def order(self, pass_number: int, k: int, n: int) -> npt.NDArray[np.int64]:
         """Which of n things comes first, second, ...: blocks for k = 0, else rows of window k.
@@ -75,7 +60,7 @@ class Shuffle:
     def windows(self, blocks: Iterable[Chunk], pass_number: int) -> Iterator[Chunk]:
         """The rows of every window as one chunk. The blocks must stay as they are meanwhile."""
         left, k = iter(blocks), 0
-        while held := list(islice(left, self.window)):
+        while held := list(islice(left, WINDOW)):
             k += 1
             n = sum(len(block.y) for block in held)
             mixed = permuted(held, self.order(pass_number, k, n))
@@ -118,7 +103,7 @@ def _sparse(tables: list[Any], places: list[Array]) -> Csr:
     if size > np.iinfo(np.int32).max:
         raise DataError(
             f"{len(tables)} blocks have {size:,} entries, more than are shuffled at a time. Give "
-            "smaller chunks, or a smaller shuffle_window."
+            "smaller chunks."
         )
     indptr = np.zeros(n + 1, dtype=np.int32)
     for part, at in zip(tables, places, strict=True):
@@ -129,4 +114,4 @@ def _sparse(tables: list[Any], places: list[Array]) -> Csr:
         ahead = indptr[at] - part.indptr[:-1]  # how far each row moves
         to = np.repeat(ahead, np.diff(part.indptr)) + np.arange(len(part.data))
         data[to], indices[to] = part.data, part.indices
-    return Csr(data, indices, indptr, (n, max(X.shape[1] for X in tables)))
+    return Csr(data, indices, indptr, max(X.shape[1] for X in tables))

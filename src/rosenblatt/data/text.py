@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rosenblatt import _core
-from rosenblatt._core import LineError
+from rosenblatt._core import BadLine as CoreBadLine
+from rosenblatt._core import LineError, ParsedRows
 from rosenblatt.data.blocks import Block, blocks, in_order, opened
 from rosenblatt.data.reading import BadLine, Parsed, Plan
 
@@ -36,14 +36,14 @@ def lines_of(block: Block) -> memoryview:
     return memoryview(block.data)[: block.size]
 
 
-def parsed(block: Block, rows: _core.ParsedRows) -> Parsed:
+def parsed(block: Block, rows: ParsedRows) -> Parsed:
     """The rows of a block with its malformed lines in words."""
     bad = tuple(bad_line(block, line) for line in rows.bad_lines)
     n_rows = len(rows.labels)
     return Parsed(n_rows, rows.n_lines, rows, rows.n_bad_lines, bad, block.bytes_read)
 
 
-def bad_line(block: Block, bad: _core.BadLine) -> BadLine:
+def bad_line(block: Block, bad: CoreBadLine) -> BadLine:
     """What was expected at that place, and the word that stands there."""
     end = block.data.find(b"\n", bad.offset, min(block.size, bad.offset + 24))
     rest = block.data[bad.offset : min(block.size, bad.offset + 24) if end < 0 else end]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rosenblatt import _core
+from rosenblatt._core import ParsedRows, parse_vw
 from rosenblatt.data.blocks import Block
 from rosenblatt.data.reading import Chunk, Csr, Parsed
 from rosenblatt.data.text import TextPass, lines_of, parsed
@@ -30,9 +30,9 @@ class VWPass(TextPass):
 
     def parse(self, block: Block) -> Parsed:
         bits, hash, constant = self.format.bits, self.format.hash, self.format.constant
-        return parsed(block, _core.parse_vw(lines_of(block), bits, hash == "all", constant))
+        return parsed(block, parse_vw(lines_of(block), bits, hash == "all", constant))
 
     def chunk(self, found: Parsed) -> Chunk:
-        rows: _core.ParsedRows = found.content
+        rows: ParsedRows = found.content
         shape = (found.rows, 1 << self.format.bits)
         return Chunk(Csr(rows.values, rows.indices, rows.indptr, shape), rows.labels, rows.weights)

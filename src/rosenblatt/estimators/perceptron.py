@@ -405,8 +405,7 @@ class Perceptron(
     def _labels(self, scores: Any) -> Any:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
-        number = (scores[:, 0] >= 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[number]
+        return self.classes_[_core.decide(scores.reshape(len(scores), -1))]
 
     @available_if(_has_one_hyperplane)  # type: ignore[untyped-decorator]
     def densify(self) -> Perceptron:

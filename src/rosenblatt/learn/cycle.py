@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 
 def cancels(
@@ -24,6 +23,8 @@ def cancels(
     >>> cancels(np.array([[0.1], [0.3]]), np.array([0, 1]), np.array([3.0, -1.0]), False)
     False
     """
+    import scipy.sparse as sp  # files and streams have no need of it
+
     if not len(rows):
         return False
     part = X[rows]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import START, Block, Position, core_rows
-from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource, Source
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from rosenblatt.learn.trace import StopReason, Trace
+
+if TYPE_CHECKING:  # scipy.sparse: not for files and streams
+    from rosenblatt.data.problem import Problem
 
 Array = npt.NDArray[Any]
 
@@ -76,10 +78,8 @@ class HeldOut:
         w, b = machine.kept()
         W, b = np.atleast_2d(w).astype(np.float64), b.astype(np.float64)
         scores = _core.scores(core_rows(self.X), W, b)
-        if machine.plane is None:
-            right = scores.argmax(axis=1) == self.y
-        else:
-            right = (scores[:, 0] >= 0) == (self.y == machine.positive)
+        y = self.y if machine.plane is None else self.y == machine.positive
+        right = _core.decide(scores) == y
         return float(np.average(right, weights=self.weight))
 
 
@@ -163,6 +163,7 @@ def train(
 
     Examples
     --------
+    >>> from rosenblatt.data.problem import Problem
     >>> problem = Problem.of([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> trace, w, b = train(problem, TrainingSettings())
     >>> w, b, trace.n_mistakes

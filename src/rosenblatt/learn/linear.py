@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt import _core
+from rosenblatt.data.block import Csr, core_rows
 from rosenblatt.errors import DataError, NotSupportedError
 
 if TYPE_CHECKING:
@@ -119,16 +121,16 @@ class LinearModel:
 
         Sparse rows may be narrower or wider: a feature that was never met has weight 0.
         """
-        X, coef = self._matrix(X), self.coef
-        if hasattr(X, "tocsr") and X.shape[1] != self.n_features:
-            X = X.tocsr()[:, : self.n_features]
-            coef = coef[:, : X.shape[1]]
-        if X.shape[1] != coef.shape[1]:
+        X, d = self._matrix(X), self.n_features
+        if hasattr(X, "indptr"):
+            X = _with_width(X, d)
+        if X.shape[1] != d:
             raise DataError(
-                f"X has {X.shape[1]} features, but the model is expecting {self.n_features} "
-                "features as input. Give the columns it was trained on."
+                f"X has {X.shape[1]} features, but the model is expecting {d} features as input. "
+                "Give the columns it was trained on."
             )
-        scores: Array = np.asarray(X @ coef.T) + self.intercept
+        W, b = self.coef.astype(np.float64, order="C"), self.intercept.astype(np.float64)
+        scores = _core.scores(core_rows(X), W, b)
         if not np.isfinite(scores).all():
             _explain_infinite(X)
         return scores.ravel() if len(self.coef) == 1 else scores
@@ -139,7 +141,7 @@ class LinearModel:
 
     def decided(self, scores: Array) -> Array:
         """The labels that :meth:`scores` mean."""
-        number = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        number = _core.decide(scores.reshape(len(scores), -1))
         labels: Array = self.classes[number]
         return labels
 
@@ -214,9 +216,10 @@ class LinearModel:
                 f"the columns {list(names[:5])} are not those of the model, "
                 f"{list(self.feature_names[:5])}. Give the same ones in the same order."
             )
-        if hasattr(X, "tocsr") or (
-            isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-        ):
+        if isinstance(X, Csr):
+            return X
+        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
+        if plain and X.flags.c_contiguous:
             return X
         from rosenblatt.data.problem import as_matrix  # scipy.sparse: only if needed
 
@@ -240,6 +243,15 @@ class LinearModel:
         if self.feature_names and len(self.feature_names) != coef.shape[1]:
             return f"{len(self.feature_names)} names for {coef.shape[1]} features"
         return None
+
+
+def _with_width(X: Any, d: int) -> Csr:
+    """Sparse rows with d columns: entries of columns beyond have no weight."""
+    data, indices, indptr = X.data, X.indices, X.indptr
+    if X.shape[1] > d and (there := indices < d).sum() < len(indices):
+        before = np.concatenate([[0], np.cumsum(there)])
+        data, indices, indptr = data[there], indices[there], before[indptr].astype(indptr.dtype)
+    return Csr(data, indices, indptr, d)
 
 
 def _options(estimator: Any) -> dict[str, Any]:
@@ -267,9 +279,12 @@ def _training(estimator: Any) -> dict[str, Any]:
 
 def _explain_infinite(X: Any) -> None:
     """A score is not finite: the rows are at fault, or too large for these weights."""
-    from rosenblatt.data.problem import as_matrix
+    if not isinstance(X, Csr):
+        from rosenblatt.data.problem import as_matrix
 
-    as_matrix(X)
+        as_matrix(X)
+    elif not np.isfinite(X.data).all():
+        raise DataError("Input X contains NaN or infinity. Give finite numbers.")
     raise DataError(
         "a score is beyond the range of floating-point numbers. Scale the rows as those that the "
         "model was trained on."

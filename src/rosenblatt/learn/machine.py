@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import Block
-from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn.cycle import cancels
 from rosenblatt.learn.settings import NO_LIMIT, TrainingSettings
 from rosenblatt.learn.state import State, Votes
 from rosenblatt.learn.trace import Cycle, MarginInterval, Record, Setting, StopReason, Trace
 
+if TYPE_CHECKING:  # scipy.sparse: not for files and streams
+    from rosenblatt.data.problem import Problem
+
 Array = npt.NDArray[Any]
+SIGNED = ("saved_w", "saved_b", "paid", "sum", "sum_b")  # change sign with the classes
+PER_FEATURE = ("saved_w", "paid", "sum")
 ORDERS = {"order": 0, "shuffle": 1, "sample": 2}
 NO_CLASS = -2  # the class of a hyperplane that has every row on its negative side
 REASONS = {
@@ -175,6 +180,36 @@ class Machine:
         }
         return _core.Machine(settings.core_rule(self.n_rows), **arguments | changes)
 
+    def moved_to(
+        self, state: State, plane: int | None, positive: int, sign: float = 1.0
+    ) -> Machine:
+        """The same run, going on in hyperplane `plane` of another state.
+
+        `state` may have more features. A sign of -1: its hyperplane has the classes exchanged.
+        """
+        moved = copy.copy(self)
+        moved.state, moved.plane, moved.positive = state, plane, positive
+        moved._planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
+        moved._first = plane or 0
+        moved.core = moved._make()
+        run = self.core.get_state()
+        for name in SIGNED if sign < 0 else ():
+            if name in run:
+                run[name] = -run[name]
+        for name in PER_FEATURE:
+            if name not in run or not (run[name].size or self._needs(name, run)):
+                continue
+            table = run[name].reshape(len(run["saved_b"]) if name == "saved_w" else 1, -1)
+            more = state.n_features - table.shape[1]
+            run[name] = np.pad(table, ((0, 0), (0, more))).ravel()
+        moved.core.set_state(run)
+        return moved
+
+    @staticmethod
+    def _needs(name: str, run: dict[str, Any]) -> bool:
+        """Whether an array without numbers is that of no features, rather than not there."""
+        return bool(run["saved_b"].size if name == "saved_w" else run["in_epoch"])
+
     def _width(self) -> int:
         w, b = self.start
         return int(w.size + b.size)
@@ -305,8 +340,8 @@ class Machine:
             cycle = self.prove_cycle(problem)
         return Trace(
             reason,
-            totals["mistakes"],
-            totals["updates"],
+            totals["mistakes"].astype(np.int64),  # printed as numpy's own integers are
+            totals["updates"].astype(np.int64),
             self.mean_loss(totals["loss"]),
             totals["norm"],
             self.seconds,
@@ -343,8 +378,9 @@ class Machine:
         order = self.settings.order if self.settings.one_row_at_a_time else "order"
         setting = Setting(problem, self.start, self.start_visits, self.settings, order, held_out)
         return Record(
-            epochs[:n], log["row"], log["amount"], log["visit"], w, b, int(log["count"]), setting
-        )
+            epochs[:n], log["row"].astype(np.int64), log["amount"], log["visit"], w, b,
+            int(log["count"]), setting,
+        )  # fmt: skip
 
     def prove_cycle(self, problem: Problem) -> Cycle:
         """Go round once more, counting, and see whether the updates sum to exactly zero."""

@@ -14,13 +14,13 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.block import Block
-from rosenblatt.data.problem import Problem, as_labels, check_same_kind, sorted_classes
+from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learn.engine import HeldOut, Observer, class_weight_table, machine_for, run
 from rosenblatt.learn.machine import NO_CLASS, Machine
@@ -29,7 +29,11 @@ from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import Ballot, State
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 
+if TYPE_CHECKING:  # scipy.sparse: not for files and streams
+    from rosenblatt.data.problem import Problem
+
 Array = npt.NDArray[Any]
+Planes = list[tuple[int, float]]  # which hyperplane each one was before, and its sign
 
 
 @dataclass
@@ -77,11 +81,8 @@ class Learner:
         open_ended: bool = False,
     ) -> Learner:
         """Before the first visit."""
-        if len(classes) < 2 and not open_ended:
-            raise LabelError(
-                "The number of classes has to be greater than one; got 1 class "
-                f"({classes.tolist()[0]!r}). Add another class."
-            )
+        if not open_ended:
+            check_two_classes(classes)
         if open_ended:
             settings.check_open_classes()
         w, b = start_weights(
@@ -128,11 +129,10 @@ class Learner:
         state.w[:n, : state.n_features] = coef.astype(state.dtype)
         state.b[:n] = intercept.astype(state.dtype)
 
-    def admit(self, labels: Array, settings: TrainingSettings) -> list[tuple[int, float]]:
+    def admit(self, labels: Array, settings: TrainingSettings) -> Planes | None:
         """Make room for the classes among `labels` that were not seen before.
 
-        Returns where each hyperplane of the new state comes from, as `State.gather` takes it; an
-        empty list if no class is new.
+        Returns where the new hyperplanes come from; None if there is no new class.
         """
         check_same_kind(labels, self.classes)
         if not self.open:
@@ -144,10 +144,10 @@ class Learner:
                     "partial_fit, close the list; start with partial_fit without classes to let "
                     "them appear."
                 )
-            return []
+            return None
         new = np.unique(np.concatenate([self.classes, labels]))
         if len(new) == len(self.classes):
-            return []
+            return None
         old, spare = self.classes.tolist(), self.state.n_planes - 1
         if len(old) == 1:
             planes = {old[0]: (spare, -1.0)}
@@ -198,6 +198,13 @@ class Learner:
             plain = replace(settings, direct=False, record=False)
             made.append(Machine(plain, self.state, spare, NO_CLASS))
         return made
+
+    def close(self, settings: TrainingSettings) -> Planes:
+        """No further class may appear: drop the spare hyperplane."""
+        chosen = [(k, 1.0) for k in range(self.n_planes)]
+        self.state = self.state.gather(chosen, settings.rule, settings.fit_intercept)
+        self.open = False
+        return chosen
 
     # ---------------------------------------------------------------------- training
 
@@ -306,6 +313,15 @@ class Learner:
         if len(self.classes) == 1 and self.open:
             return int(counts[-1])
         return int(counts[: self.n_planes].sum())
+
+
+def check_two_classes(classes: Array) -> None:
+    """One class is nothing to learn from."""
+    if len(classes) < 2:
+        raise LabelError(
+            "The number of classes has to be greater than one; got 1 class "
+            f"({classes.tolist()[0]!r}). Add another class."
+        )
 
 
 def start_weights(

@@ -78,7 +78,7 @@ class OnlineLearner:
     shown: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
-        self.settings = replace(self.settings, order="order")
+        self.settings = replace(self.settings, order="order", cycle=False)
         if self.learner is not None:
             self.learner.state.dtype = np.dtype(np.float64)
             self._connect()

@@ -350,18 +350,39 @@ class TrainingSettings:
         if refused and weight is not None and not np.isin(weight, (0, 1)).all():
             raise NotSupportedError(refused)
 
-    def for_partial_fit(self, t: float) -> TrainingSettings:
-        """One epoch from visit t on, and no stop test."""
+    def check_parts(self, who: str) -> None:
+        """Refuse what needs all rows at once, where `who` sees a part at a time."""
         if self.rule.needs_all_rows:
             raise NotSupportedError(
-                f"rule={self.rule.name!r} compares all rows at every step, and partial_fit sees a "
+                f"rule={self.rule.name!r} compares all rows at every step, and {who} sees a "
                 "part at a time. Use fit, or rule='margin' or 'alma'."
             )
         if self.keep == "pocket":
             raise NotSupportedError(
-                "keep='pocket' needs the whole training set to compare weights, and partial_fit "
+                f"keep='pocket' needs the whole training set to compare weights, and {who} "
                 "sees a part at a time. Use fit, or keep='average'."
             )
+
+    def check_source(self, resident: bool) -> None:
+        """Refuse what cannot be trained on rows that come in blocks."""
+        if resident:
+            return
+        self.check_parts("a file or stream")
+        if self.order != "order":
+            raise NotSupportedError(
+                f"order={self.order!r} draws from all rows, and a file or stream gives a part at a "
+                "time. Shuffle its blocks (shuffle_seed)."
+            )
+        if self.keep == "vote" or self.record:
+            what = "keep='vote'" if self.keep == "vote" else "record='updates'"
+            raise NotSupportedError(
+                f"{what} notes the weights after every update, and a file or stream may have more "
+                "features later. Use fit, or keep='average'."
+            )
+
+    def for_partial_fit(self, t: float) -> TrainingSettings:
+        """One epoch from visit t on, and no stop test."""
+        self.check_parts("partial_fit")
         rate = self.rate and replace(self.rate, t=t)
         return replace(self, max_iter=1, tol=None, clean=False, cycle=False, rate=rate)
 

@@ -75,7 +75,8 @@ class Ballot:
         scores = _core.scores(core_rows(X), flat, self.b.reshape(-1).astype(np.float64))
         if self.w.ndim == 2:
             return np.where(scores >= 0, 1.0, -1.0) @ self.counts
-        winners = scores.reshape(len(scores), *self.b.shape).argmax(axis=2)
+        shape = len(scores), *self.b.shape
+        winners = _core.decide(scores.reshape(-1, shape[2])).reshape(shape[:2])
         return np.stack([(winners == k) @ self.counts for k in range(self.b.shape[1])], axis=1)
 
 
@@ -155,6 +156,7 @@ class State:
 
         def signed(values: Array) -> Array:
             out = values[which] * signs.reshape(-1, *[1] * (values.ndim - 1))
+            out += 0.0  # -0.0 becomes 0.0
             out[new] = 0.0
             return np.ascontiguousarray(out)
 
@@ -190,6 +192,7 @@ class State:
         has = self.w.shape[1]
         if n_features <= has:
             return
+        spare_room = spare_room and not rule.full_covariance
         room = max(n_features, 2 * has, 16) if spare_room else n_features
         more = ((0, 0), (0, room - has))
         self.w = np.pad(self.w, more)

@@ -24,7 +24,6 @@ from rosenblatt.data.readers import all_chunks, all_weights, read_chunks
 from rosenblatt.data.reading import NotNumbers
 from rosenblatt.data.written import check_place
 from rosenblatt.errors import DataError, RosenblattError
-from rosenblatt.from_file import decided, settings_of
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.model_file import LinearModel, save_model
 from rosenblatt.scale.asked import options_of
@@ -41,6 +40,7 @@ from rosenblatt.scale.waiting import (
     raise_first,
     wait_for,
 )
+from rosenblatt.stream.fit import columns_mode, reader_settings
 
 Array = npt.NDArray[Any]
 
@@ -148,7 +148,7 @@ def fit_files(
         timeout=timeout,
     )  # fmt: skip
     pieces = listed(place, reading.get("format"), block_bytes)
-    columns = decided(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
+    columns = columns_mode(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
     _check(model, out, pieces, reading, columns)
     with client() if callable(client) else nullcontext(client) as cluster:
         began = time.perf_counter()
@@ -212,7 +212,7 @@ def _read_piece(piece: Piece, reading: Mapping[str, Any]) -> Pieced | None:
                 return None  # a stretch within one line, or a file without a row asked for
             raise _at(e, path, piece) from e
         y = np.concatenate([chunk.y for chunk in chunks])
-        held = settings_of(source)
+        held = reader_settings(source)
         zero = held.get("zero_based")
         base = None if held["format"] != "libsvm" else 0 if zero else 1
         return Pieced(

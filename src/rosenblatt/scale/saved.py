@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from rosenblatt.data.generations import Generations
 from rosenblatt.errors import CheckpointError, ParameterError
-from rosenblatt.learn.checkpoint import this_processor, this_version
 from rosenblatt.learn.trace import plural
 from rosenblatt.scale.rounds import Rounds
+from rosenblatt.stream.checkpoint import this_version
+from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 
 FORMAT = 1
 
@@ -43,10 +43,10 @@ class Saved:
     ) -> None:
         self.resume, self.say = resume, say
         self.asked = asked
-        self.generations = Generations(Path(folder), say)
+        self.checkpoints = CheckpointFolder(Path(folder), say)
 
     def __enter__(self) -> Saved:
-        self.generations.__enter__()
+        self.checkpoints.__enter__()
         return self
 
     def __exit__(
@@ -55,23 +55,23 @@ class Saved:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.generations.__exit__()
+        self.checkpoints.__exit__()
 
     def begin(self, rounds: Rounds) -> None:
         """Take up a run that was saved, or see that the folder is free for a new one."""
-        found = self.generations.newest(lambda facts, arrays: self._taken(rounds, facts, arrays))
+        found = self.checkpoints.newest(lambda facts, arrays: self._taken(rounds, facts, arrays))
         if found is None and self.resume:
             self.say(
-                f"there is no checkpoint in {self.generations.folder}: starting from the beginning"
+                f"there is no checkpoint in {self.checkpoints.folder}: starting from the beginning"
             )
         elif found is not None:
             made = plural(len(rounds.history), "round")
-            self.say(f"going on from {self.generations.good}: {made} done")
+            self.say(f"going on from {self.checkpoints.good}: {made} done")
 
     def _taken(
         self, rounds: Rounds, facts: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]
     ) -> bool:
-        folder = self.generations.folder
+        folder = self.checkpoints.folder
         if not self.resume:
             raise CheckpointError(
                 f"{folder} has checkpoints of a run before this one. Go on with --resume "
@@ -92,11 +92,10 @@ class Saved:
                 f"{folder} is of another run: {'; '.join(other)}. Give what it was begun with, or "
                 "another folder."
             )
-        if (facts["made_by"], facts["processor"]) != (this_version(), this_processor()):
+        if facts["made_by"] != this_version():
             self.say(
-                f"the checkpoint was made by {facts['made_by']} on {facts['processor']}, this is "
-                f"{this_version()} on {this_processor()}: the weights may differ in their last "
-                "bits from those of one run"
+                f"the checkpoint was made by {facts['made_by']}, this is {this_version()}: the "
+                "weights may differ from those of one run"
             )
         rounds.restore(facts["rounds"], arrays)
         return True
@@ -104,10 +103,10 @@ class Saved:
     def after(self, rounds: Rounds) -> None:
         """Save where it stands."""
         facts, arrays = rounds.packed()
-        self.generations.save(
+        self.checkpoints.save(
             {
                 "kind": "rounds", "format": FORMAT, "asked": self.asked, "rounds": facts,
-                "made_by": this_version(), "processor": this_processor(),
+                "made_by": this_version(),
             },
             arrays,
         )  # fmt: skip

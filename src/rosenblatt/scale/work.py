@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt import _core
+from rosenblatt.data.block import core_rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.engine import train
 from rosenblatt.learn.settings import TrainingSettings
@@ -131,12 +133,9 @@ def size_of(
 def scored(shard: Shard, coef: Array, intercept: Array) -> tuple[float, float]:
     """The weight of rows that are answered right, and of all; for early stopping."""
     problem = shard.problem
-    scores = np.asarray(problem.X @ coef.T) + intercept
-    if len(coef) == 1:
-        number = (scores[:, 0] >= 0).astype(np.int64)
-    else:
-        number = scores.argmax(axis=1)
-    right = number == problem.class_numbers()
+    W, b = np.ascontiguousarray(coef, np.float64), np.ascontiguousarray(intercept, np.float64)
+    scores = _core.scores(core_rows(problem.X), W, b)
+    right = _core.decide(scores) == problem.class_numbers()
     weight = problem.sample_weight
     if weight is None:
         return float(right.sum()), float(len(right))

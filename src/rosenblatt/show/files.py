@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numba.core import event
-
-from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.reading import Progress
-from rosenblatt.learn.streaming import Streamed
 from rosenblatt.learn.trace import plural
+
+if TYPE_CHECKING:  # figures and tables need no training
+    from rosenblatt.stream.fit import FitResult
 
 MOST_COLUMNS = 60  # lines about them
 
 
-def fitted(facts: dict[str, Any], run: Streamed, columns: Columns | None = None) -> str:
-    """A few lines about training on a file; `facts` as `from_file.Fitted` gives them.
+def fitted(facts: dict[str, Any], run: FitResult) -> str:
+    """A few lines about training on a file; `facts` as `FitResult.to_dict` gives them.
 
     Below them what was done to each column, if they were raw.
     """
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_pass"][:10])
-    more = ", ..." if run.n_passes > 10 else ""
-    slow = run.compile_seconds > 0.5
-    compiling = f", of these {run.compile_seconds:.2f} compiling, this once" if slow else ""
+    more = ", ..." if run.n_epochs > 10 else ""
     lines = [
         ("rows", f"{run.n_rows:,}"),
         ("features", f"{facts['features']:,}"),
         ("classes", _classes(run)),
-        ("passes", f"{run.n_passes} ({_why(run)})"),
+        ("passes", f"{run.n_epochs} ({_why(run)})"),
         ("mistakes per pass", mistakes + more),
         ("progressive error", f"{run.progressive_error:.2%}"),
         ("first pass", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
         ("all passes", f"{facts['rows_per_second']:,.0f} rows/s"),
-        ("seconds", f"{facts['seconds']:.2f}{compiling}"),
+        ("seconds", f"{facts['seconds']:.2f}"),
         ("model", facts["model"]),
     ]
     if facts["skipped_lines"]:
         lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
     if run.cache_bytes:
         lines.insert(-1, ("cache", _cache(run)))
-    table = "" if columns is None else f"\n\n{columns.describe(MOST_COLUMNS)}"
+    table = "" if run.columns is None else f"\n\n{run.columns.describe(MOST_COLUMNS)}"
     return _aligned(lines) + table
 
 
 def predicted(facts: dict[str, Any]) -> str:
-    """A few lines about predicting a file; `facts` as `from_file.Predicted` gives them."""
+    """A few lines about predicting a file; `facts` as `PredictResult.to_dict` gives them."""
     error = facts["error"]
     of = f"{facts['errors']:,} of {facts['labelled_rows']:,} labelled rows"
     shown = "the file has no labels of the model" if error is None else f"{error:.2%} ({of})"
@@ -66,19 +62,23 @@ def _aligned(lines: list[tuple[str, str]]) -> str:
     return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)
 
 
-def _classes(run: Streamed) -> str:
-    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in run.classes[:10].tolist()]
-    listed = ", ".join(names) + (", ..." if len(run.classes) > 10 else "")
-    many = f" ({len(run.classes)}, one against the rest each)"
-    return listed + (many if len(run.classes) > 2 else "")
+def _classes(run: FitResult) -> str:
+    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in run.model.classes[:10].tolist()]
+    listed = ", ".join(names) + (", ..." if len(run.model.classes) > 10 else "")
+    many = f" ({len(run.model.classes)}, one against the rest each)"
+    return listed + (many if len(run.model.classes) > 2 else "")
 
 
-def _cache(run: Streamed) -> str:
-    in_file = f" and {run.file_bytes / 1e6:,.1f} MB in a file, removed" if run.file_bytes else ""
-    return f"{run.memory_bytes / 1e6:,.1f} MB of parsed rows in memory{in_file}"
+def _cache(run: FitResult) -> str:
+    in_file = (
+        f" and {run.cache_file_bytes / 1e6:,.1f} MB in a file, removed"
+        if run.cache_file_bytes
+        else ""
+    )
+    return f"{run.cache_memory_bytes / 1e6:,.1f} MB of parsed rows in memory{in_file}"
 
 
-def _why(run: Streamed) -> str:
+def _why(run: FitResult) -> str:
     reasons = set(run.reasons)
     if len(reasons) == 1:
         return next(iter(reasons)).sentence
@@ -93,21 +93,17 @@ class Bar:
     ----------
     say : prints one line
     draw : whether to draw the bar: only where somebody looks
-    explain : whether to say that something is compiled, where somebody may wonder
     """
 
-    def __init__(self, say: Callable[[str], None], draw: bool, explain: bool = True) -> None:
-        self._say, self._draw, self._explain = say, draw, explain
+    def __init__(self, say: Callable[[str], None], draw: bool) -> None:
+        self._say, self._draw = say, draw
         self._bar: Any = None
         self._task: Any = None
-        self._listening = ExitStack()
 
     def __enter__(self) -> Bar:
-        self._listening.enter_context(event.install_listener("numba:compile", _Once(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._listening.close()
         if self._bar is not None:
             self._bar.stop()
 
@@ -133,24 +129,6 @@ class Bar:
             self._bar.console.print(f"rosenblatt: {message}", markup=False, highlight=False)
         else:
             self._say(message)
-
-    def compiling(self) -> None:
-        if self._explain:
-            self.say("compiling; the first run on a machine takes a few seconds")
-
-
-class _Once(event.Listener):
-    """Hears numba begin to compile, and says so the first time."""
-
-    def __init__(self, bar: Bar) -> None:
-        self._bar: Bar | None = bar
-
-    def on_start(self, event: Any) -> None:
-        bar, self._bar = self._bar, None
-        if bar is not None:
-            bar.compiling()
-
-    def on_end(self, event: Any) -> None: ...
 
 
 def _rich_bar() -> Any:

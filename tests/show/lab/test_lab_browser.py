@@ -21,16 +21,8 @@ from rosenblatt.show.lab.serving import free_socket  # noqa: E402  # after impor
 from rosenblatt.show.lab.table import Table  # noqa: E402  # after importorskip
 from rosenblatt.show.lab.tours import told  # noqa: E402  # after importorskip
 from rosenblatt.show.lab.verdict import verdict_of  # noqa: E402  # after importorskip
-from rosenblatt.show.lab.warming import Warming  # noqa: E402  # after importorskip
 
 SIZE = {"width": 1280, "height": 720}
-
-
-class Cold(Warming):
-    """The tests ask for few rules; the others need not be compiled for them."""
-
-    def begin(self):
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +33,7 @@ def address():
         run_of(replace(small, segments=(replace(small.segments[0], rule=rule),)))
     verdict_of(small.X, small.y, True)
     bound = free_socket(0)
-    config = uvicorn.Config(application(warming=Cold()), log_level="warning", ws="none")
+    config = uvicorn.Config(application(), log_level="warning", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()

@@ -9,7 +9,6 @@ import pytest
 from rosenblatt.show.lab import server
 from rosenblatt.show.lab.presets import preset, presets
 from rosenblatt.show.lab.server import application
-from rosenblatt.show.lab.warming import Warming
 from rosenblatt.show.lab.work import Memory, Work
 from tests.waiting import PATIENCE
 
@@ -57,7 +56,6 @@ def test_the_choices_are_those_of_the_engine(client):
     assert told["keeps"] == ["last", "average", "vote", "pocket"]
     assert told["limits"]["points"] == 1000
     assert [p["name"] for p in told["presets"]] == list(presets())
-    assert client.get("/api/status").json() == {"compiling": None, "ready": []}
 
 
 def test_every_preset_can_be_had_and_read_again(client):
@@ -148,7 +146,7 @@ def test_what_is_not_there(client):
 
 @pytest.mark.parametrize("base", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:8958"])
 def test_this_computer_is_let_in(base):
-    assert client_of(application(), base).get("/api/status").status_code == 200
+    assert client_of(application(), base).get("/api/choices").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -197,7 +195,7 @@ def test_two_clients_do_not_see_each_other():
     mine = {**XOR, "names": ["my-secret", "x2"], "points": [[123.25, 4, 1], [5, 6, -1]]}
     assert one.post("/api/run", json={"situation": mine}).status_code == 200
     one.post("/api/verdict", json={"points": mine["points"]})
-    for path in ("/api/choices", "/api/status", "/api/preset/xor", "/api/run", "/api/verdict"):
+    for path in ("/api/choices", "/api/choices", "/api/preset/xor", "/api/run", "/api/verdict"):
         answer = two.get(path)
         assert "my-secret" not in answer.text
         assert "123.25" not in answer.text
@@ -269,19 +267,3 @@ def test_memory_is_bounded():
         assert memory.steps(situation) is memory.steps(situation)
     assert 1 <= len(memory.runs) < 20
     assert memory.held == sum(s.run.nbytes for s in memory.runs.values()) <= 1_000_000
-
-
-def test_kernels_are_warmed_in_the_background(monkeypatch):
-    warmed = []
-    monkeypatch.setattr("rosenblatt.show.lab.warming._once", warmed.append)
-    warming = Warming()
-    app = application(warming=warming)
-
-    async def open_and_close():
-        async with app.router.lifespan_context(app):
-            await asyncio.to_thread(warming._thread.join, PATIENCE)
-
-    asyncio.run(open_and_close())
-    ready = client_of(app).get("/api/status").json()["ready"]
-    assert warmed[0] == "perceptron"
-    assert {"perceptron", "margin", "arow", "alma", "minover", "batch"} <= set(ready)

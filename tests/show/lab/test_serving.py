@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from rosenblatt.cli import app
 from rosenblatt.errors import ParameterError
 from rosenblatt.show.lab import serving
-from rosenblatt.show.lab.warming import Warming
 from tests.waiting import PATIENCE
 
 
@@ -36,7 +35,6 @@ def test_the_next_port_if_one_is_taken(monkeypatch):
 def test_it_serves_and_ends_quietly(monkeypatch):
     """A real server on a real socket, which Ctrl-C (here: the event) ends."""
     told, opened, servers, there = [], [], [], threading.Event()
-    monkeypatch.setattr(Warming, "begin", lambda self: None)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)  # of this whole process
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or there.set())
     run = uvicorn.Server.run
@@ -52,7 +50,7 @@ def test_it_serves_and_ends_quietly(monkeypatch):
     assert there.wait(PATIENCE)
     address = opened[0]
     assert told == [address]
-    with urllib.request.urlopen(address + "api/status", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(address + "api/choices", timeout=PATIENCE) as answer:
         assert answer.status == 200
         assert "uvicorn" not in str(answer.headers)
     servers[0].should_exit = True

@@ -42,7 +42,6 @@ from rosenblatt.show.lab.situation import (
 )
 from rosenblatt.show.lab.table import Table
 from rosenblatt.show.lab.verdict import verdict_of
-from rosenblatt.show.lab.warming import Warming
 from rosenblatt.show.lab.words import for_page
 from rosenblatt.show.lab.work import Busy, Memory, Work
 
@@ -60,14 +59,13 @@ class NotThere(RosenblattError):
     """An address without anything behind it."""
 
 
-def application(work: Work | None = None, warming: Warming | None = None) -> Starlette:
+def application(work: Work | None = None) -> Starlette:
     """The lab as an ASGI application."""
-    lab = _Lab(work or Work(), warming or Warming())
+    lab = _Lab(work or Work())
     routes = [
         Route("/", lab.page),
         Route("/static/{path:path}", lab.static),
         Route("/api/choices", lab.choices),
-        Route("/api/status", lab.status),
         Route("/api/preset/{name}", lab.preset),
         Route("/api/tour/{name}", lab.tour),
         Route("/api/run", lab.run, methods=["POST"]),
@@ -79,9 +77,7 @@ def application(work: Work | None = None, warming: Warming | None = None) -> Sta
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        lab.warming.begin()
         yield
-        lab.warming.end()
         lab.work.close()
 
     return Starlette(
@@ -124,8 +120,8 @@ def explained(answer: Callable[..., Awaitable[Response]]) -> Callable[..., Await
 class _Lab:
     """One method for each address."""
 
-    def __init__(self, work: Work, warming: Warming) -> None:
-        self.work, self.warming, self.memory = work, warming, Memory()
+    def __init__(self, work: Work) -> None:
+        self.work, self.memory = work, Memory()
 
     @explained
     async def page(self, request: Request) -> Response:
@@ -153,13 +149,8 @@ class _Lab:
                 "tours": known,
                 "limits": limits.told(),
                 "version": sys.modules["rosenblatt"].__version__,
-                "compiling": self.warming.now,
             }
         )
-
-    @explained
-    async def status(self, request: Request) -> Response:
-        return JSONResponse({"compiling": self.warming.now, "ready": list(self.warming.ready)})
 
     @explained
     async def preset(self, request: Request) -> Response:

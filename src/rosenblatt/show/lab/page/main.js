@@ -185,15 +185,11 @@ async function begin() {
   ready = true;
 }
 
-/* Said only where somebody waits: a rule that is compiled for the first time. */
 let waited = 0;
-setInterval(async () => {
+setInterval(() => {
   waited = run.runs.busy || verdict.busy ? waited + 1 : 0;
   if (waited === 2) put("working", "computing…");
   if (waited === 0) put("working", "");
-  if (waited % 8 !== 6) return;
-  const { compiling } = await ask("/api/status").catch(() => ({}));
-  if (waited && compiling) put("working", "compiling, the first time only…");
 }, 250);
 
 window.lab = {

@@ -618,7 +618,7 @@ def fit_stream(
         Draws the order of visits, another one in every pass (docs/out_of_core.md). All rows are
         cached first.
     cache : str, Path or None
-        Folder for rows that are cached, beyond 64 MiB in memory; that for temporary files if left
+        Folder for rows that are cached, beyond 32 MiB in memory; that for temporary files if left
         out. If given, later passes read the cache in place of `chunks`.
     watcher : Watcher or None
         Is told how it goes.

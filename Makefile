@@ -5,7 +5,7 @@ PYTHON ?= python3
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
-# what is imported is compiled then: half a minute less for each environment
+# bytecode is made when a module is first imported: half a minute less for each environment
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(INSTALL)
 # `make` compiles the core itself, so pip only links src
@@ -13,13 +13,8 @@ EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false --config-se
 CORE := build/core
 CMAKE = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
 JOBS ?= 2
-# a file at a time: what its tests need is compiled by one process; in the order of the folders
-# after the first, see tests/conftest.py; doctests, which are short, come last
+# a file at a time, in the order of the folders; doctests, which are short, come last
 DIST := --dist loadfile --no-loadscope-reorder
-# what shows that the wheel holds all it needs: each door, each page; the rest is the same source
-PACKED := tests/test_imports.py tests/test_cli*.py tests/test_model_file.py tests/test_export.py \
-	tests/show tests/lectures
-
 .PHONY: demo lab test long soak wheel lint sanitize fuzz cross full stub docs bench clean
 
 $(VENV)/.venv:
@@ -93,9 +88,9 @@ wheel: $(VENV)/.dev
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
 	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick \
-		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m 'not threads' $(PACKED)
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m 'not long and not threads' tests
 	cd build/wheel && SCIPY_ARRAY_API=1 HYPOTHESIS_PROFILE=quick \
-		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m threads $(PACKED)
+		bin/python -m pytest -q -n $(JOBS) $(DIST) -c $(CURDIR)/pyproject.toml --rootdir=. -m 'not long and threads' tests
 	build/wheel/bin/rosenblatt --version
 
 lint: $(VENV)/.dev $(VENV)/.core

@@ -4,6 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "rows.hpp"
 
 namespace nb = nanobind;
@@ -28,6 +31,21 @@ template <class T>
 nb::ndarray<nb::numpy, T> own(T* values, std::initializer_list<size_t> shape) {
     nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return nb::ndarray<nb::numpy, T>(values, shape, owner);
+}
+
+// A new numpy array with a copy of `values`.
+template <class T>
+nb::ndarray<nb::numpy, T> copied(const std::vector<T>& values) {
+    T* data = new T[values.size() + 1];
+    std::copy(values.begin(), values.end(), data);
+    return own(data, {values.size()});
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> copied(const std::vector<T>& values, size_t rows, size_t columns) {
+    T* data = new T[values.size() + 1];
+    std::copy(values.begin(), values.end(), data);
+    return own(data, {rows, columns});
 }
 
 void bind_kernel(nb::module_&);

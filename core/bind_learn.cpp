@@ -175,20 +175,6 @@ Code judge_epoch(MachineObject& self, const BlockObject* object, std::optional<d
     return without_gil([&](Poll&) { return judge(self.machine, block, objective.value_or(NAN)); });
 }
 
-template <class T>
-auto copied(const std::vector<T>& values) {
-    T* data = new T[values.size() + 1];
-    std::copy(values.begin(), values.end(), data);
-    return own(data, {values.size()});
-}
-
-template <class T>
-auto copied(const std::vector<T>& values, size_t rows, size_t columns) {
-    T* data = new T[values.size() + 1];
-    std::copy(values.begin(), values.end(), data);
-    return own(data, {rows, columns});
-}
-
 nb::dict log_of(const MachineObject& self) {
     const Machine& m = self.machine;
     const Log& log = m.log;

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,49 @@ bool number(PyObject* value, double& out) {
     if (out != -1.0 || !PyErr_Occurred()) return true;
     PyErr_Clear();
     return false;
+}
+
+constexpr int64_t MOST_COLUMNS = std::numeric_limits<int32_t>::max();
+
+// The column of a key that is a whole number, -1 for any other key.
+int64_t numbered_column(PyObject* key) {
+    if (!PyLong_CheckExact(key)) return -1;
+    int overflow = 0;
+    const long long column = PyLong_AsLongLongAndOverflow(key, &overflow);
+    return overflow || column < 0 || column >= MOST_COLUMNS ? -1 : column;
+}
+
+// The column of a name, -1 if it has none.
+int64_t named_column(const nb::dict& names, PyObject* name) {
+    PyObject* found = PyDict_GetItemWithError(names.ptr(), name);
+    if (found) return PyLong_AsLong(found);
+    if (PyErr_Occurred()) throw nb::python_error();
+    return -1;
+}
+
+// A dict whose entries are what iteration gives.
+bool is_plain_dict(PyObject* x) {
+    return PyDict_Check(x) && Py_TYPE(x)->tp_iter == PyDict_Type.tp_iter;
+}
+
+// Sort the entries of a row; most rows are nearly sorted or short.
+void sort_by_column(int32_t* columns, double* values, size_t n) {
+    if (n > 64) {
+        std::vector<std::pair<int32_t, double>> entries(n);
+        for (size_t i = 0; i < n; ++i) entries[i] = {columns[i], values[i]};
+        std::sort(entries.begin(), entries.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (size_t i = 0; i < n; ++i) std::tie(columns[i], values[i]) = entries[i];
+        return;
+    }
+    for (size_t i = 1; i < n; ++i) {
+        const int32_t column = columns[i];
+        const double value = values[i];
+        size_t m = i;
+        for (; m > 0 && columns[m - 1] > column; --m)
+            columns[m] = columns[m - 1], values[m] = values[m - 1];
+        columns[m] = column, values[m] = value;
+    }
 }
 
 // Between two rows: other threads may predict, and Ctrl-C is seen.
@@ -153,7 +197,7 @@ class OnlineModel {
                    (!careful || finite());
         }
         Row row(*this);
-        if (!row.read(x.ptr(), true, careful) || row.width > room_) return false;
+        if (!row.read(x.ptr(), true, careful)) return false;
         for (PyObject* name : row.fresh) {
             nb::int_ column(n_features);
             if (PyDict_SetItem(names.ptr(), name, column.ptr()) != 0) throw nb::python_error();
@@ -179,13 +223,13 @@ class OnlineModel {
         return answer < 0 ? other : nb::borrow(labels_[size_t(answer)]);
     }
 
-    // Learn from many rows of class numbers y in order; `width` and `all_names` are the features
-    // with theirs. Returns the
+    // Learn from many rows of class numbers y in order; `width` is the number of features
+    // with theirs, `new_names` has the columns of new ones. Returns the
     // number of rows that were learned from: fewer than all if one overflows, and -1 if nothing was
     // done, because the rows are not moderate and the call is not careful. Ctrl-C ends it after
     // some of the rows.
     int64_t learn_rows(const RowsObject& object, Input<int32_t, nb::ndim<1>> y, int64_t width,
-                       nb::dict all_names, bool careful) {
+                       nb::dict new_names, bool careful) {
         const Rows& all = object.rows;
         const Kind kind = all.ops->kind;
         if (width < n_features || width > room_)
@@ -199,7 +243,7 @@ class OnlineModel {
                 throw nb::value_error("a class number is not among the classes.");
             if (!careful && !(tame_ && moderate(largest(one_of(all, i))))) return -1;
         }
-        if (PyDict_Update(names.ptr(), all_names.ptr()) != 0) throw nb::python_error();
+        if (PyDict_Update(names.ptr(), new_names.ptr()) != 0) throw nb::python_error();
         n_features = width;
         for (int64_t i = 0; i < all.n; ++i) {
             if (!learn_row(one_of(all, i), y.data()[i])) return i;
@@ -235,8 +279,7 @@ class OnlineModel {
         // Unknown features are counted in `width`, their names collected in `fresh`; or, unless the
         // model grows, left out. Nothing of the model changes.
         bool read(PyObject* x, bool grow, bool careful) {
-            if (!PyDict_Check(x) || Py_TYPE(x)->tp_iter != PyDict_Type.tp_iter) return false;
-            if (model_.kind_ == RowKind::none) return false;
+            if (!is_plain_dict(x) || model_.kind_ == RowKind::none) return false;
             const bool named = model_.kind_ == RowKind::names;
             width = model_.n_features;
             Keys& keys = model_.keys_;
@@ -246,44 +289,31 @@ class OnlineModel {
             double most = 0.0;
             bool sorted = true;
             for (size_t p = 0; PyDict_Next(x, &next, &key, &value); ++p) {
-                int32_t column;
+                int64_t column;
                 if (named && p < keys.size() && keys[p] == key) {
                     column = known[p];
                 } else if (named) {
                     if (!PyUnicode_CheckExact(key)) return false;
-                    PyObject* found = PyDict_GetItemWithError(model_.names.ptr(), key);
-                    if (!found && PyErr_Occurred()) throw nb::python_error();
-                    if (found) {
-                        column = int32_t(PyLong_AsLong(found));
-                        model_.remember(p, key, column);
-                    } else if (grow && width < std::numeric_limits<int32_t>::max()) {
-                        column = int32_t(width++);
-                        fresh.push_back(key);
-                    } else if (grow) {
-                        return false;
-                    } else {
-                        continue;
-                    }
+                    column = named_column(model_.names, key);
+                    if (column >= 0) model_.remember(p, key, int32_t(column));
                 } else {
-                    if (!PyLong_CheckExact(key)) return false;
-                    int overflow = 0;
-                    const long long j = PyLong_AsLongLongAndOverflow(key, &overflow);
-                    if (overflow || j < 0) return false;
-                    if (j >= width) {
-                        if (!grow) continue;
-                        if (j >= model_.room_) return false;
-                        width = j + 1;
-                    }
-                    column = int32_t(j);
+                    column = numbered_column(key);
+                    if (column < 0) return false;
+                }
+                if (column < 0 || column >= width) {  // the model does not have it yet
+                    if (!grow) continue;
+                    if (named) column = width, fresh.push_back(key);
+                    width = column + 1;
+                    if (width > model_.room_) return false;
                 }
                 double v;
                 if (!number(value, v) || !std::isfinite(v)) return false;
                 most = std::max(most, std::abs(v));
                 sorted = sorted && (columns_.empty() || columns_.back() < column);
-                columns_.push_back(column);
+                columns_.push_back(int32_t(column));
                 values_.push_back(v);
             }
-            if (!sorted) sort();
+            if (!sorted) sort_by_column(columns_.data(), values_.data(), columns_.size());
             return careful || moderate(most);
         }
         Rows rows() {
@@ -295,18 +325,6 @@ class OnlineModel {
         int64_t width = 0;             // columns with this row
 
       private:
-        // Insertion sort by column: most rows are nearly sorted.
-        void sort() {
-            for (size_t i = 1; i < columns_.size(); ++i) {
-                const int32_t column = columns_[i];
-                const double value = values_[i];
-                size_t m = i;
-                for (; m > 0 && columns_[m - 1] > column; --m)
-                    columns_[m] = columns_[m - 1], values_[m] = values_[m - 1];
-                columns_[m] = column, values_[m] = value;
-            }
-        }
-
         OnlineModel& model_;
         std::vector<int32_t> columns_;
         std::vector<double> values_;
@@ -471,6 +489,52 @@ class OnlineModel {
     std::vector<int32_t> known_;  // and their columns
 };
 
+// The entries of dicts in CSR form: (values, columns, row starts, number of features, new names),
+// or None if a row is not a dict of finite numbers by name or, if not `named`, by column. A name
+// that `names` does not have gets the next column; `names` stays as it is.
+nb::object index_rows(nb::list rows, nb::dict names, int64_t n_features, bool named) {
+    nb::dict fresh;
+    std::vector<double> values;
+    std::vector<int32_t> columns;
+    std::vector<int64_t> ends{0};
+    std::vector<std::pair<PyObject*, int64_t>> last;  // names and columns of the last row
+    for (size_t i = 0; i < rows.size(); ++i) {
+        const nb::object row = nb::borrow(rows[i]);
+        if (!is_plain_dict(row.ptr())) return nb::none();
+        Py_ssize_t next = 0;
+        PyObject *key, *value;
+        bool sorted = true;
+        for (size_t p = 0; PyDict_Next(row.ptr(), &next, &key, &value); ++p) {
+            int64_t column;
+            if (!named) {
+                column = numbered_column(key);
+                n_features = std::max(n_features, column + 1);
+            } else if (p < last.size() && last[p].first == key) {
+                column = last[p].second;
+            } else {
+                if (!PyUnicode_CheckExact(key)) return nb::none();
+                column = named_column(names, key);
+                if (column < 0) column = named_column(fresh, key);
+                if (column < 0) fresh[nb::handle(key)] = column = n_features++;
+                last.resize(std::max(last.size(), p + 1));
+                last[p] = {key, column};
+            }
+            double v;
+            if (column < 0 || column >= MOST_COLUMNS) return nb::none();
+            if (!number(value, v) || !std::isfinite(v)) return nb::none();
+            sorted = sorted && (int64_t(columns.size()) == ends.back() || columns.back() < column);
+            columns.push_back(int32_t(column));
+            values.push_back(v);
+        }
+        const auto first = size_t(ends.back());
+        if (!sorted)
+            sort_by_column(columns.data() + first, values.data() + first, columns.size() - first);
+        ends.push_back(int64_t(columns.size()));
+    }
+    const std::vector<int64_t> wide(columns.begin(), columns.end());  // both of one type
+    return nb::make_tuple(copied(values), copied(wide), copied(ends), n_features, fresh);
+}
+
 }  // namespace
 
 void bind_one_row(nb::module_& m) {
@@ -491,7 +555,7 @@ void bind_one_row(nb::module_& m) {
             nb::arg("x").none(), nb::arg("y").none(),
             "Learn from a row of any numbers; False if it overflows, which spoils the model.")
         .def("learn_rows", &OnlineModel::learn_rows, nb::arg("rows"), nb::arg("y"),
-             nb::arg("n_features"), nb::arg("names"), nb::arg("careful"),
+             nb::arg("n_features"), nb::arg("new_names"), nb::arg("careful"),
              "Learn from rows in order; how many were learned from, -1 if care is needed first.")
         .def("predict", &OnlineModel::predict, nb::arg("x").none(),
              "The label of a row, or NotImplemented.")
@@ -500,6 +564,12 @@ void bind_one_row(nb::module_& m) {
         .def_ro("counts", &OnlineModel::counts)
         .def_ro("n_rows", &OnlineModel::n_rows)
         .def_ro("n_mistakes", &OnlineModel::n_mistakes);
+    m.def("index_rows", index_rows, nb::arg("rows"), nb::arg("names"), nb::arg("n_features"),
+          nb::arg("named"),
+          nb::sig("def index_rows(rows: list, names: dict, n_features: int, named: bool) -> "
+                  "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
+                  "numpy.typing.NDArray[numpy.int64], int, dict[str, int]] | None"),
+          "Dict rows in CSR form: values, columns, row starts, number of features, new names.");
 }
 
 }  // namespace rosenblatt

@@ -39,10 +39,9 @@ LONG = (
     "scale/test_faults.py",
     "scale/test_from_files.py::test_what_one_file_cannot_know_is_settled_by_all",
     "scale/test_proofs.py::test_a_worker_that_dies_changes_nothing",
-    "test_cli_fit.py::test_a_full_disk_is_an_error_in_a_line",
-    "test_cli_fit.py::test_told_to_end_it_clears_away_what_it_began",
-    "test_cli_fit.py::test_warmup_says_what_it_compiled",
-    "test_cli_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
+    "cli/test_fit.py::test_a_full_disk_is_an_error_in_a_line",
+    "cli/test_fit.py::test_told_to_end_it_clears_away_what_it_began",
+    "cli/test_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
     "test_imports.py::test_plots_are_not_needed_to_train",
     "stream/test_kill.py::test_told_to_end_the_command_saves_and_says_where",
     "test_notebooks.py::test_a_notebook_runs[categories]",
@@ -60,7 +59,7 @@ def pytest_collection_modifyitems(items):
     """Mark tests, and order them: tests that start threads come last.
 
     `make test` runs these in separate processes; in a run with one process no property test comes
-    after them. A file that trains nothing comes first: else two processes compile the same rule.
+    after them.
     """
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(LONG):
@@ -74,12 +73,7 @@ def pytest_collection_modifyitems(items):
                 f"{item.nodeid} is a property test and starts threads. Hypothesis seeds the random "
                 "numbers of the whole process, which threads disturb: take the threads out of it."
             )
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("threads") is not None,
-            item.path.name != "test_readers.py",
-        )
-    )
+    items.sort(key=lambda item: item.get_closest_marker("threads") is not None)
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ class OnlineModel:
         Learn from a row of any numbers; False if it overflows, which spoils the model.
         """
 
-    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, names: dict, careful: bool) -> int:
+    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, new_names: dict, careful: bool) -> int:
         """
         Learn from rows in order; how many were learned from, -1 if care is needed first.
         """
@@ -238,6 +238,11 @@ class OnlineModel:
 
     @property
     def n_mistakes(self) -> int: ...
+
+def index_rows(rows: list, names: dict, n_features: int, named: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], int, dict[str, int]] | None:
+    """
+    Dict rows in CSR form: values, columns, row starts, number of features, new names.
+    """
 
 class LineError(enum.Enum):
     """Why a line is malformed."""

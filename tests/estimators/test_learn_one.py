@@ -595,11 +595,14 @@ def test_ctrl_c_ends_learn_many_between_two_rows(interruptible):
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        thread.start()
+    def learn():
         while True:
             clf.learn_many(X, y)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        learn()
     thread.join()
     done = clf.progress_.n_rows - 10
     repeated = np.resize(np.arange(len(X)), done)

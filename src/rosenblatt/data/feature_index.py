@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt import _core
 from rosenblatt.data.block import Csr
 from rosenblatt.data.chunks import frame_names
 from rosenblatt.data.problem import as_matrix
@@ -60,6 +61,10 @@ class FeatureIndex:
     def copy(self) -> FeatureIndex:
         """A copy that can grow alone."""
         return replace(self, names=self.names.copy())
+
+    def with_rows(self, rows: IndexedRows) -> FeatureIndex:
+        """The index once these rows were learned from."""
+        return FeatureIndex(rows.n_features, self.names | rows.new_names, rows.kind)
 
     def listed(self) -> list[str] | None:
         """The names of the columns, if they have some."""
@@ -108,10 +113,22 @@ class FeatureIndex:
 
 
 class IndexedRows(NamedTuple):
-    """Rows in the columns of a model, and the index with their features."""
+    """Rows in the columns of a model.
+
+    Attributes
+    ----------
+    X : float64 array or Csr with sorted columns
+    kind : RowKind
+    n_features : int
+        Columns of the model with these rows.
+    new_names : dict
+        The columns of names that the model does not have yet.
+    """
 
     X: Array | Csr
-    features: FeatureIndex
+    kind: RowKind
+    n_features: int
+    new_names: dict[str, int]
 
     @property
     def n_rows(self) -> int:
@@ -135,75 +152,69 @@ class IndexedRows(NamedTuple):
         names = frame_names(X)
         by_name = features.kind is RowKind.NAMES or features.names or not features.n_features
         if names is not None and by_name:
-            return cls._of_named(as_matrix(X), list(names), features)
+            return cls._of_named(as_matrix(X), names, features)
         if not hasattr(X, "shape"):
             X = _as_list(X)
             if isinstance(X[0], Mapping) or hasattr(X[0], "tocsr"):
                 return cls._of_rows(X, features)
         A = as_matrix(X).astype(np.float64, copy=False)
-        if hasattr(A, "indptr"):
-            found = replace(features, kind=features.kind_with({0: 0.0}))
-            return cls._of_csr(A, replace(found, n_features=max(found.n_features, A.shape[1])))
-        kind = features.kind_with(A[0])
-        return cls(A, replace(features, kind=kind, n_features=A.shape[1]))
+        if not hasattr(A, "indptr"):
+            return cls(A, features.kind_with(A[0]), A.shape[1], {})
+        kind, width = features.kind_with({0: 0.0}), max(features.n_features, A.shape[1])
+        return cls(Csr(A.data, A.indices, A.indptr, width), kind, width, {})
 
     @classmethod
-    def _of_csr(cls, A: Any, features: FeatureIndex) -> IndexedRows:
-        X = Csr(A.data, A.indices, A.indptr, features.n_features)
-        return cls(X, features)
-
-    @classmethod
-    def _of_named(cls, A: Any, names: list[str], features: FeatureIndex) -> IndexedRows:
+    def _of_named(cls, A: Any, names: Iterable[str], features: FeatureIndex) -> IndexedRows:
         """The columns of a frame are named features; a row has all of them."""
         import scipy.sparse as sp
 
-        found = features.copy()
-        found.kind = found.kind_with(dict.fromkeys(names, 0.0))
-        for name in names:
-            found.names.setdefault(name, len(found.names))
-        found.n_features = len(found.names)
-        columns = np.array([found.names[name] for name in names])
+        kind = features.kind_with(dict.fromkeys(names, 0.0))
+        new = _new_names(names, features)
+        known = features.names
+        columns = np.array([known[name] if name in known else new[name] for name in names])
+        width = features.n_features + len(new)
         A = A.astype(np.float64, copy=False)
         if hasattr(A, "indptr"):
             indices, indptr, data = columns[A.indices], A.indptr, A.data
         else:
             indices = np.tile(columns, len(A))
-            indptr, data = np.arange(len(A) + 1) * len(names), A.ravel()
-        moved = sp.csr_matrix((data, indices, indptr), (A.shape[0], found.n_features))
+            indptr, data = np.arange(len(A) + 1) * len(columns), A.ravel()
+        moved = sp.csr_matrix((data, indices, indptr), (A.shape[0], width))
         moved.sort_indices()
-        return cls._of_csr(moved, found)
+        return cls(Csr(moved.data, moved.indices, moved.indptr, width), kind, width, new)
 
     @classmethod
     def _of_rows(cls, rows: list[Any], features: FeatureIndex) -> IndexedRows:
         """Dicts and sparse rows."""
-        import scipy.sparse as sp
+        first = next((row for row in rows if not isinstance(row, dict) or row), {})
+        kind = features.kind_with(as_row(first))
+        named = kind is RowKind.NAMES
+        done = _core.index_rows(rows, features.names, features.n_features, named)
+        if done is None:  # rows of other types, or bad ones: which, as_row says
+            plain = []
+            for i, given in enumerate(rows):
+                row = as_row(given)
+                if not isinstance(row, dict):
+                    raise DataError(f"Row {i} is not of the kind of the first row. Use one kind.")
+                if row and kind_of(row) is not kind:
+                    raise DataError(
+                        f"Row {i} has {kind_of(row)}, rows before it have {kind}. Use one kind of "
+                        "rows."
+                    )
+                plain.append(row)
+            done = _core.index_rows(plain, features.names, features.n_features, named)
+        assert done is not None
+        data, indices, indptr, width, new = done
+        width = max(width, *map(sparse_width, rows)) if not named else width
+        return cls(Csr(data, indices, indptr, width), kind, width, new)
 
-        found = features.copy()
-        columns: list[int] = []
-        values: list[float] = []
-        ends = [0]
-        for i, given in enumerate(rows):
-            row = as_row(given)
-            if not isinstance(row, dict):
-                raise DataError(f"Row {i} is not of the kind of the first row. Use one kind.")
-            if row or found.kind is not RowKind.NONE:
-                found.kind = found.kind_with(row)
-            if found.kind is RowKind.NAMES:
-                for name in row:
-                    found.names.setdefault(name, len(found.names))
-                found.n_features = len(found.names)
-                columns.extend(found.names[name] for name in row)
-            else:
-                found.n_features = max(found.width_with(row), sparse_width(given))
-                columns.extend(row)
-            values.extend(row.values())
-            ends.append(len(columns))
-        A = sp.csr_matrix(
-            (np.array(values, np.float64), np.array(columns, np.int32), np.array(ends)),
-            (len(rows), max(1, found.n_features)),
-        )
-        A.sort_indices()
-        return cls._of_csr(A, found)
+
+def _new_names(names: Iterable[str], features: FeatureIndex) -> dict[str, int]:
+    new: dict[str, int] = {}
+    for name in names:
+        if name not in features.names:
+            new.setdefault(name, features.n_features + len(new))
+    return new
 
 
 def as_row(x: Any) -> Row:

@@ -128,7 +128,9 @@ class OnlineMixin:
         return self._predict_one(x) if label is NotImplemented else label
 
     def learn_many(self, X: Any, y: Any) -> Any:
-        """Learn from rows in order: a loop of `learn_one` in one call, many times as fast.
+        """Learn from rows in order: a loop of `learn_one` in one call.
+
+        All rows are checked before the first is learned from. Tables are the fastest.
 
         Parameters
         ----------

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt._core import decide
 from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource
 from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
@@ -414,8 +415,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
             Labels.
         """
         scores = self.decision_function(X)
-        number = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[number]
+        return self.classes_[decide(scores.reshape(len(scores), -1).astype(np.float64))]
 
 
 class _PrintEpochs:

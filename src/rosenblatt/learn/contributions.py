@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt._core import decide
 from rosenblatt.errors import DataError
 from rosenblatt.learn.trace import html_table, plural, text_table
 
@@ -160,11 +161,11 @@ def explain_row(model: LinearModel, x: Any) -> Explanation:
     values = np.asarray(row[:, features].toarray() if hasattr(row, "tocsr") else row)[0]
     values = values.astype(np.float64)
     labels = model.classes.tolist()
+    winner = int(decide(scores[None].astype(np.float64))[0])
     if len(labels) == 2:
         score = float(scores[0])
-        winner, other, w, b, every = int(score >= 0), int(score < 0), *_plane(model, 0), {}
+        other, w, b, every = 1 - winner, *_plane(model, 0), {}
     else:
-        winner = int(scores.argmax())
         other = int(np.where(np.arange(len(labels)) == winner, -np.inf, scores).argmax())
         (w, b), (v, c) = _plane(model, winner), _plane(model, other)
         w, b, score = w - v, b - c, float(scores[winner]) - float(scores[other])

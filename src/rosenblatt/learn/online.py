@@ -191,38 +191,33 @@ class OnlineLearner:
         if self._learn_in_place(rows, labels):
             return self
         trial = self._trial()
-        trial.features = rows.features
+        trial.features = self.features.with_rows(rows)
         for part, of_part in _stretches(rows.X, labels, trial._numbers()):
             trial._admit(of_part[:1])
-            trial._make_room(rows.features.n_features)
+            trial._make_room(rows.n_features)
             trial._connect()
-            if trial._learn_rows(part, of_part, trial.features, careful=True) < len(of_part):
+            if trial._learn_rows(rows._replace(X=part), of_part, careful=True) < len(of_part):
                 raise _overflowed()
             trial.refresh()
         return trial
 
     def _learn_in_place(self, rows: IndexedRows, labels: Array) -> bool:
         """Learn from many plain rows; False if nothing was done."""
-        found = rows.features
-        if self.learner is None or found.kind is not self.features.kind:
+        if self.learner is None or rows.kind is not self.features.kind:
             return False
-        if found.n_features > self.room or not set(labels.tolist()) <= set(self._numbers()):
+        if rows.n_features > self.room or not set(labels.tolist()) <= set(self._numbers()):
             return False
-        done = self._learn_rows(rows.X, labels, found, careful=False)
+        done = self._learn_rows(rows, labels, careful=False)
         if 0 <= done < rows.n_rows:
             raise _overflowed()
         return done >= 0
 
-    def _learn_rows(
-        self, X: Array | Csr, labels: Array, features: FeatureIndex, careful: bool
-    ) -> int:
+    def _learn_rows(self, rows: IndexedRows, labels: Array, careful: bool) -> int:
         """Let the core visit rows that there is room for, see core/bind_one_row.cpp."""
-        numbers = self._numbers()
+        numbers, X = self._numbers(), rows.X
         codes = np.array([numbers[label] for label in labels.tolist()], np.int32)
         X = X._replace(n_features=self.room) if isinstance(X, Csr) else X
-        return self.model.learn_rows(
-            core_rows(X), codes, features.n_features, features.names, careful
-        )
+        return self.model.learn_rows(core_rows(X), codes, rows.n_features, rows.new_names, careful)
 
     def predict(self, x: Any) -> Any:
         """The label of a row that the core left to Python."""

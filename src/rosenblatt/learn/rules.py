@@ -39,6 +39,7 @@ class Rule:
     has_variance: ClassVar[bool] = False  # it keeps a variance for each weight
     full_covariance: ClassVar[bool] = False  # or a covariance for each pair of weights
     weights_refused: ClassVar[str | None] = None  # why weights of rows other than 0 and 1 are
+    mixing_refused: ClassVar[str | None] = None  # why runs over parts of the rows cannot be mixed
 
     @property
     def first_variance(self) -> float:
@@ -269,6 +270,10 @@ class SCW(SecondOrder):
     eta: float = 0.9
     name: ClassVar[str] = "scw"
     kind: ClassVar[int] = 4
+    mixing_refused: ClassVar[str | None] = (
+        "rule='scw' moves by how sure it is of its weights, so what shards learned cannot be added "
+        "up. Use rule='arow', whose steps are least squares and can."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -324,6 +329,10 @@ class ALMA(Rule):
     has_rate: ClassVar[bool] = False
     adds_rows: ClassVar[bool] = False
     has_direct_form: ClassVar[bool] = False
+    mixing_refused: ClassVar[str | None] = (
+        "rule='alma' lowers its step by the number of its own corrections and stays in a ball: "
+        "nothing is known of a mean of such runs. Use rule='margin'."
+    )
     name: ClassVar[str] = "alma"
 
     def __post_init__(self) -> None:
@@ -374,6 +383,9 @@ class MinOver(Rule):
     weights_refused: ClassVar[str | None] = (
         "rule='minover' looks for the largest margin, which the weight of a row or class does not "
         "change. Give weights of 1, or 0 to leave rows out."
+    )
+    mixing_refused: ClassVar[str | None] = (
+        "rule='minover' compares all rows at every step. Use rule='margin', or Perceptron."
     )
     name: ClassVar[str] = "minover"
 

@@ -75,7 +75,8 @@ class Ballot:
         scores = _core.scores(core_rows(X), flat, self.b.reshape(-1).astype(np.float64))
         if self.w.ndim == 2:
             return np.where(scores >= 0, 1.0, -1.0) @ self.counts
-        winners = scores.reshape(len(scores), *self.b.shape).argmax(axis=2)
+        shape = len(scores), *self.b.shape
+        winners = _core.decide(scores.reshape(-1, shape[2])).reshape(shape[:2])
         return np.stack([(winners == k) @ self.counts for k in range(self.b.shape[1])], axis=1)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.learn.rules import ALMA, SCW, MinOver, SecondOrder
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.scale.mixing import Mixing
 
@@ -53,21 +52,9 @@ def check(options: TrainingSettings, mixing: Mixing) -> None:
             "keep='pocket' compares weights by their errors on all rows after every update, and a "
             "shard has a part of the rows. Use keep='average', or early_stopping=True."
         )
-    if isinstance(rule, MinOver):
-        raise NotSupportedError(
-            "rule='minover' compares all rows at every step. Use rule='margin', or Perceptron."
-        )
-    if isinstance(rule, ALMA):
-        raise NotSupportedError(
-            "rule='alma' lowers its step by the number of its own corrections and stays in a "
-            "ball: nothing is known of a mean of such runs. Use rule='margin'."
-        )
-    if isinstance(rule, SCW):
-        raise NotSupportedError(
-            "rule='scw' moves by how sure it is of its weights, so what shards learned cannot be "
-            "added up. Use rule='arow', whose steps are least squares and can."
-        )
-    if isinstance(rule, SecondOrder) and rule.covariance == "full" and mixing != "uniform":
+    if rule.mixing_refused:
+        raise NotSupportedError(rule.mixing_refused)
+    if rule.full_covariance and mixing != "uniform":
         raise NotSupportedError(
             "covariance='full' adds up what the shards learned; nothing is weighted by mistakes. "
             "Leave mixing out."

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.compat import Options, Schedule, State, Stop, train
 from rosenblatt.learn.multiclass import check_start
-from rosenblatt.learn.rules import MinOver, SecondOrder
 from rosenblatt.learn.settings import Keep
 from rosenblatt.learn.trace import StopReason, Trace
 from rosenblatt.show.lab import limits
@@ -203,7 +202,7 @@ class _Course:
         all_rows = options.update.mode != "online"
         if n == 0 or goal == self.done:
             return kept
-        if isinstance(options.update.rule, MinOver):
+        if options.update.rule.needs_all_rows:
             return self._minover(options, goal)
         roll = self.next_row if segment.order == "order" and not all_rows else 0
         seed = seed_of(segment)
@@ -288,8 +287,9 @@ class _Course:
             if trace.cycle is not None:
                 sentence = str(trace.cycle)
             rule = stretches[-1].options.update.rule
-            if isinstance(rule, MinOver) and trace.stop_reason is StopReason.SEPARATED:
-                sentence = f"its margin is proven to be {1 - rule.gap:.4g} of the largest or more"
+            if rule.needs_all_rows and trace.stop_reason is StopReason.SEPARATED:
+                share = 1 - getattr(rule, "gap", 0.0)
+                sentence = f"its margin is proven to be {share:.4g} of the largest or more"
         if self.situation.n_rows == 0:
             reason, sentence = "empty", "there are no points yet"
         empty = np.empty(0, dtype=np.int64)
@@ -305,4 +305,4 @@ class _Course:
 
 
 def _covariance(rule: Any) -> str:
-    return rule.covariance if isinstance(rule, SecondOrder) else ""
+    return str(getattr(rule, "covariance", ""))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.learn.rules import MinOver, Rosenblatt
 from rosenblatt.learn.trace import plural
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
 from rosenblatt.prove.margin import MaxMargin
@@ -115,7 +114,7 @@ class Steps:
             if stretch.batch:
                 passes = np.searchsorted(run.ends, run.visit[k])
                 found[k] = run.mistakes[passes]
-            elif isinstance(update.rule, Rosenblatt):
+            elif update.rule.name == "perceptron":
                 found[k] = np.abs(run.amount[k]) / float(update.etas(1, 1)[0])
             else:
                 row = run.row[run.visit[k] - 1]
@@ -165,7 +164,7 @@ class Steps:
     def _words(self, visits: Array, c: dict[str, list[Any]]) -> list[str]:
         run, offset = self.run, self.run.situation.offset
         labels, n = run.situation.y.tolist(), run.situation.n_rows
-        steps = [isinstance(s.options.update.rule, MinOver) for s in run.stretches]
+        steps = [s.options.update.rule.needs_all_rows for s in run.stretches]
         which, said = run.stretch_at(visits).tolist(), []
         for i, t in enumerate(visits.tolist()):
             row, mistake, moves = c["row"][i], c["mistake"][i], None

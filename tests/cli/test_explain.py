@@ -56,7 +56,7 @@ def test_a_program_gets_json(model):
 
 
 def test_json_has_no_infinite_numbers():
-    kept = Path(__file__).parent / "data_files" / "model_v1_float32.safetensors"
+    kept = Path(__file__).parents[1] / "data_files" / "model_v1_float32.safetensors"
     facts = json.loads(run(kept, "--json").output, parse_constant=pytest.fail)
     assert (facts["format"], facts["options"]) == (1, {"tol": "-inf"})
 

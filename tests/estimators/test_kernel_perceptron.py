@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import KernelPerceptron, Perceptron, Projectron, RandomBudget, RosenblattError
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
+from tests.estimators.test_contract import REPEATED
 from tests.real_data import rows_of
 from tests.strategies import integer_rows, separable_rows
-from tests.test_estimator_contract import REPEATED
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 DIGITS, DIGIT = load_digits(return_X_y=True)

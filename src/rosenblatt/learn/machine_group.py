@@ -280,6 +280,9 @@ class MachineGroup:
             full = self.settings.rule.full_covariance
             arrays["variance"] = state.variance[:, : (d + 1) ** 2 if full else d + 1]
         runs = [machine.core.get_state() for machine in self.machines.values()]
+        if not any(run["saved_w"].any() for run in runs):  # as in the first epoch
+            for run in runs:
+                run["saved_w"] = run["saved_w"][:0]
         sizes: dict[str, list[int]] = {}
         for name, value in runs[0].items():
             if isinstance(value, np.ndarray):
@@ -342,6 +345,8 @@ class MachineGroup:
                 if not 0 <= start <= place[name] <= n:
                     raise ValueError(f"the sizes of {name} are wrong")
                 run[name] = held[start : place[name]].reshape(-1, *fresh.shape[1:])
+            if not len(run["saved_w"]):
+                run["saved_w"] = np.zeros(len(run["saved_b"]) * d)
             if run["position"] or len(run["order"]) or len(run["epochs"]) > facts["n_epochs"]:
                 raise ValueError("a machine is not between two blocks")
             machine.core.set_state(run)

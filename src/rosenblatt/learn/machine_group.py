@@ -363,13 +363,14 @@ def _among_seen(scores: Array, first_rows: Array) -> npt.NDArray[np.int32]:
     first_rows : of each class: its first row, -1 for a class that was there before these rows
     """
     n, n_classes = len(scores), len(first_rows)
+    seen = np.arange(n)[:, None] > first_rows
+    number = seen.sum(axis=1)
+    if n_classes == 1:
+        return np.where(number == 0, -1, 0).astype(np.int32)
     if n_classes == 2:
         scores = np.hstack([-scores, scores])
-    elif n_classes == 1:
-        scores = np.zeros((n, 1))
-    seen = np.arange(n)[:, None] > first_rows
-    scores = np.where(seen, scores, -np.inf)
-    number = seen.sum(axis=1)
-    first_best = scores.argmax(axis=1)
-    last_best = n_classes - 1 - scores[:, ::-1].argmax(axis=1)  # of two, a tie is the second
-    return np.where(number == 0, -1, np.where(number == 2, last_best, first_best)).astype(np.int32)
+    best = _core.decide(np.where(seen, scores, -np.inf))
+    first, second = seen.argmax(axis=1), n_classes - 1 - seen[:, ::-1].argmax(axis=1)
+    is_second = _core.decide(scores[np.arange(n), second][:, None])
+    best = np.where(number == 2, np.where(is_second, second, first), best)
+    return np.where(number == 0, -1, best).astype(np.int32)

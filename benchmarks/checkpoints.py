@@ -21,7 +21,7 @@ from rosenblatt.data.source import LabelIndex
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
-from rosenblatt.stream.fit import Silent
+from rosenblatt.stream.train import Silent
 
 ROUNDS = 5
 

@@ -276,7 +276,7 @@ struct Dense {
     int64_t bytes_per_row() const { return d * int64_t(sizeof(T)); }
 
     ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
-        if (t + ahead < scan.n) prefetch_range(at(scan.order[t + ahead]), bytes_per_row());
+        if (t + ahead < scan.n_order) prefetch_range(at(scan.order[t + ahead]), bytes_per_row());
     }
 
     // Tiles of R rows and up to PLANES planes fill the registers. Rows are taken one by one where
@@ -378,8 +378,8 @@ struct Csr {
     }
 
     ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
-        if (t + STARTS_AHEAD < scan.n) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
-        if (t + ahead < scan.n) {
+        if (t + STARTS_AHEAD < scan.n_order) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
+        if (t + ahead < scan.n_order) {
             const I* p = starts() + scan.order[t + ahead];
             const int64_t size = p[1] - p[0];
             prefetch_range(values() + p[0], size * int64_t(sizeof(T)));

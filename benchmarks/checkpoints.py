@@ -48,7 +48,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def write_rows(path: Path, megabytes: int = 200) -> None:
-    """LIBSVM text: 12 of 200 features a row, the same 10,000 rows again and again."""
+    """LIBSVM text: 12 of 200 features per row, the same 10,000 rows again and again."""
     rng = np.random.default_rng(0)
     w, lines = rng.normal(size=200), []
     for _ in range(10_000):

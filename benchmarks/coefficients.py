@@ -3,7 +3,7 @@
     python benchmarks/coefficients.py
 
 Real sets are read as benchmarks/separability.py reads them. Generated: standard normal rows, labels
-of a random hyperplane (seed 0), 5 % of them turned, or only rows at least 0.01 from it.
+of a random hyperplane (seed 0), 5 % of them flipped, or only rows at least 0.01 from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sets():
 
 
 def main():
-    infinite_coefficients(*noisy(50, 3))  # compile apart
+    infinite_coefficients(*noisy(50, 3))  # imports
     print("| data | rows x columns | verdict | columns to drop | after that | s |")
     print("|---|---|---|---|---|---|")
     for name, X, y in sets():

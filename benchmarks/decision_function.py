@@ -17,7 +17,7 @@ import time
 import warnings
 from typing import Any
 
-from report import check_packages, run_child
+from report import check_packages, run_child, table
 
 # kind, rows, columns (CSR: entries per row of 95,000 columns), type, classes
 CASES = {
@@ -106,21 +106,17 @@ def main() -> None:
     if args.child:
         print(json.dumps(measure(args.child, args.which, args.smaller)))
         return
-    print(
-        "| `decision_function`, ms | ours, 1 thread | other version | scikit-learn, 1 thread | "
-        "ours / scikit-learn | core, 1 thread | core, 2 threads | scikit-learn, 2 threads | "
-        "core / scikit-learn, 2 threads |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    head = ["`decision_function`, ms", "ours, 1 thread", "scikit-learn, 1 thread"]
+    head += ["ours / scikit-learn", "core, 1 thread", "core, 2 threads"]
+    head += ["scikit-learn, 2 threads", "core / scikit-learn, 2 threads"]
+    print(table(head + ["other version, 1 thread", "ours / other"] * bool(args.against), []))
     for case in CASES:
         ms = compare(case, args.rounds, args.against, args.smaller)
-        other = f"{ms['other']:.2f}" if "other" in ms else ""
-        print(
-            f"| {case} | {ms['ours']:.2f} | {other} | {ms['sklearn 1']:.2f} | "
-            f"{ms['ours'] / ms['sklearn 1']:.2f} | {ms['core 1']:.2f} | {ms['core 2']:.2f} | "
-            f"{ms['sklearn 2']:.2f} | {ms['core 2'] / ms['sklearn 2']:.2f} |",
-            flush=True,
-        )
+        values = [ms["ours"], ms["sklearn 1"], ms["ours"] / ms["sklearn 1"]]
+        values += [ms["core 1"], ms["core 2"], ms["sklearn 2"], ms["core 2"] / ms["sklearn 2"]]
+        if args.against:
+            values += [ms["other"], ms["ours"] / ms["other"]]
+        print("| " + " | ".join([case, *(f"{v:.2f}" for v in values)]) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -95,16 +95,9 @@ def main() -> None:
     parser.add_argument("--folder", help="where the files go")
     parser.add_argument("--against", metavar="PYTHON", help="interpreter of another environment")
     args = parser.parse_args()
-    print(
-        table(
-            [
-                "LIBSVM file to model", "passes", "ours, s", "other version, s",
-                "Vowpal Wabbit, s", "Vowpal Wabbit / ours", "scikit-learn, s",
-                "scikit-learn / ours", "memory, MB: ours", "Vowpal Wabbit", "scikit-learn",
-            ],
-            [],
-        )
-    )  # fmt: skip
+    head = ["LIBSVM file to model", "passes", "ours, s", "Vowpal Wabbit, s", "scikit-learn, s"]
+    head += ["Vowpal Wabbit / ours", "scikit-learn / ours", "memory, MB: ours", "Vowpal Wabbit"]
+    print(table([*head, "scikit-learn", *["other version, s"] * bool(args.against)], []))
     for megabytes in args.megabytes:
         with tempfile.TemporaryDirectory(dir=args.folder) as folder:
             one_size(Path(folder), megabytes, args)
@@ -123,15 +116,13 @@ def one_size(folder: Path, megabytes: float, args: argparse.Namespace) -> None:
         found = best_processes(args.rounds, commands)
         found |= best_processes(1, {"sklearn": scikit_learn(svm, passes)})
         mine = found["ours"].seconds
-        seconds = {name: f"{one.seconds:.2f}" for name, one in found.items()}
-        times = {name: f"{one.seconds / mine:.1f}" for name, one in found.items()}
-        memory = {name: f"{one.memory_mb:,.0f}" for name, one in found.items()}
-        cells = [
-            f"{size:,.0f} MB", str(passes), f"{mine:.2f} ({size / mine:,.0f} MB/s)",
-            seconds.get("other", ""), seconds.get("vw", ""), times.get("vw", ""),
-            seconds["sklearn"], times["sklearn"],
-            memory["ours"], memory.get("vw", ""), memory["sklearn"],
-        ]  # fmt: skip
+        peers = [found.get(name) for name in ("vw", "sklearn")]
+        cells = [f"{size:,.0f} MB", str(passes), f"{mine:.2f} ({size / mine:,.0f} MB/s)"]
+        cells += [f"{one.seconds:.2f}" if one else "not installed" for one in peers]
+        cells += [f"{one.seconds / mine:.1f}" if one else "" for one in peers]
+        cells += [f"{one.memory_mb:,.0f}" if one else "" for one in (found["ours"], *peers)]
+        if args.against:
+            cells.append(f"{found['other'].seconds:.2f}")
         print("| " + " | ".join(cells) + " |", flush=True)
 
 

@@ -234,11 +234,11 @@ def load() -> float:
 
 def conditions(packages: Sequence[str], load_before: float) -> str:
     """One line about the machine and the versions, for the end of a section."""
-    known = [f"{name} {version(name)}" for name in packages if version(name)]
+    known = [f"Python {platform.python_version()}"]
+    known += [f"{name} {version(name)}" for name in packages if version(name)]
     return (
-        f"Measured on {processor()}, {cores()} cores, {platform.system()}, Python "
-        f"{platform.python_version()}, {', '.join(known)}. Load average before the run: "
-        f"{load_before:.1f}."
+        f"Measured on {processor()}, {cores()} cores, {platform.system()}, {', '.join(known)}. "
+        f"Load average before the run: {load_before:.1f}."
     )
 
 

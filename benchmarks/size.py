@@ -71,11 +71,16 @@ def main() -> None:
     compile_bytecode(sys.executable)
     packages = {OURS: required(OURS), PEER: required(PEER)}
     files = {package: files_of(package) for package in packages[OURS] | packages[PEER]}
-    body = []
+    body, small = [], dict.fromkeys(packages, 0.0)
     for package in sorted(files, key=lambda package: -megabytes(files[package])):
-        size = f"{megabytes(files[package]):,.1f}"
-        cells = [size if package in of else "" for of in packages.values()]
+        size = megabytes(files[package])
+        if size < 1:
+            for name, of in packages.items():
+                small[name] += size * (package in of)
+            continue
+        cells = [f"{size:,.1f}" if package in of else "" for of in packages.values()]
         body.append([f"{package} {importlib.metadata.version(package)}", *cells])
+    body.append(["packages under 1 MB", *(f"{size:,.1f}" for size in small.values())])
     body += totals("all", [sum(megabytes(files[one]) for one in of) for of in packages.values()])
     compiled = {package: bytecode_of(found) | found for package, found in files.items()}
     whole = [sum(megabytes(compiled[one]) for one in of) for of in packages.values()]

@@ -147,6 +147,16 @@ SCRIPTS = {
         {r"out of core": (PAGE, "out-of-core")},
         ("pyarrow", "scikit-learn", "vowpalwabbit", "river"),
     ),
+    "checkpoints": Script(
+        "checkpoints.py",
+        ("--megabytes", "200", "--rounds", "5"),
+        ("--megabytes", "5", "--rounds", "1"),
+        {
+            r"one pass over": ("checkpoints.md", "checkpoints"),
+            r"one checkpoint": ("checkpoints.md", "checkpoints-size"),
+        },
+        ("numpy", "safetensors"),
+    ),
     "cluster": Script(
         "cluster.py",
         (),

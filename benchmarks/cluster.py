@@ -62,7 +62,7 @@ def source(
 
 
 def cpu_seconds(client: Any) -> list[float]:
-    """What every worker has had of a core so far."""
+    """CPU seconds of every worker so far."""
     return list(client.run(time.process_time).values())
 
 
@@ -107,7 +107,7 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         print(body[-1], file=sys.stderr, flush=True)
     header = [
         "method='mix'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
-        "its core-seconds", "theirs", "same bits",
+        "CPU s, one worker", "CPU s, two workers", "same bits",
     ]  # fmt: skip
     return table(header, body)
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
+from report import shared_data
 from separability import _labelled, digits, first, noisy
 
 from rosenblatt import infinite_coefficients, read
 
 
 def sets():
-    data = Path(__file__).resolve().parents[2] / "shared" / "data"
-    if data.is_dir():
+    data = shared_data()
+    if data is not None:
         for name in ("a9a", "w8a"):
             table = read(first(data / name), format="libsvm")
             yield name, table.X, table.y

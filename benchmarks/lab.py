@@ -196,7 +196,7 @@ def main() -> None:
     header = [
         f"lab, {args.points} points, ms",
         *("one person, median", "worst"),
-        *(f"{args.sessions} people, one move a {args.pause:g} s, median", "worst"),
+        *(f"{args.sessions} people, one move per {args.pause:g} s, median", "worst"),
         *(f"{args.sessions} without a pause, median", "worst"),
     ]
     groups = alone, together, pressed

@@ -248,7 +248,7 @@ def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) 
     write_section(pages / PAGE, "peers-seconds", peers.summary(rows))
     text = f"{peers.accuracies(rows)}\n\n{shown}\n\n{found['line']}"
     write_section(pages / PAGE, "peers-accuracy", text)
-    write_details("peers", peers.markdown(rows, found["about"]))
+    write_details("peers", peers.markdown(rows, found["about"]), quick)
 
 
 def accuracy_job(
@@ -273,7 +273,7 @@ def accuracy_job(
     found = stored("accuracy", run, quick, redraw)
     rows = [accuracy.Row(**row) for row in found["rows"]]
     write_section(pages / PAGE, "accuracy", f"{tables.summary(rows)}\n\n{found['line']}")
-    write_details("accuracy", tables.markdown(rows, found["about"]))
+    write_details("accuracy", tables.markdown(rows, found["about"]), quick)
 
 
 def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
@@ -313,9 +313,9 @@ def kept_rows(name: str, only: Sequence[str]) -> dict:
     return {"rows": rows, "about": before["about"]}
 
 
-def write_details(name: str, text: str) -> None:
+def write_details(name: str, text: str, quick: bool) -> None:
     """Write the detailed tables of a job, which are too long for the documentation."""
-    path = STORE / f"{name}.md"
+    path = STORE / f"{name}{'-quick' if quick else ''}.md"
     path.write_text(text)
     print(f"  details: {path.relative_to(ROOT)}")
 

@@ -17,7 +17,7 @@ import time
 import warnings
 from typing import Any
 
-from report import check_packages, run_child, table
+from report import check_packages, interpreter, run_child, table
 
 # kind, rows, columns (CSR: entries per row of 95,000 columns), type, classes
 CASES = {
@@ -98,7 +98,9 @@ def compare(case: str, rounds: int, against: str | None, smaller: int) -> dict[s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--against", metavar="PYTHON", help="interpreter of another environment")
+    parser.add_argument(
+        "--against", type=interpreter, metavar="PYTHON", help="interpreter of another environment"
+    )
     parser.add_argument("--smaller", type=int, default=1, metavar="K", help="divide rows by K")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--which", help=argparse.SUPPRESS)

@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from report import best_processes, table, version
+from report import best_processes, interpreter, table, version
 
 FEATURES, ENTRIES = 100_000, 38
 SKLEARN = """
@@ -93,7 +93,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--folder", help="where the files go")
-    parser.add_argument("--against", metavar="PYTHON", help="interpreter of another environment")
+    parser.add_argument(
+        "--against", type=interpreter, metavar="PYTHON", help="interpreter of another environment"
+    )
     args = parser.parse_args()
     head = ["LIBSVM file to model", "passes", "ours, s", "Vowpal Wabbit, s", "scikit-learn, s"]
     head += ["Vowpal Wabbit / ours", "scikit-learn / ours", "memory, MB: ours", "Vowpal Wabbit"]

@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from report import check_packages, run_child, table
+from report import check_packages, interpreter, run_child, table
 
 # kind, rows, columns (CSR: entries per row), type, share of labels flipped, of rows left out
 CASES = {
@@ -116,7 +116,9 @@ def one_pass(fits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--against", metavar="PYTHON", help="interpreter of another environment")
+    parser.add_argument(
+        "--against", type=interpreter, metavar="PYTHON", help="interpreter of another environment"
+    )
     parser.add_argument("--only", help="cases whose name contains this")
     parser.add_argument("--smaller", type=int, default=1, metavar="K", help="divide rows by K")
     parser.add_argument("--json", action="store_true")

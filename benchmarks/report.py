@@ -78,6 +78,13 @@ def run_child(
     return found
 
 
+def interpreter(path: str) -> str:
+    """The absolute path of an interpreter, with its symbolic links: they name its environment."""
+    if not os.path.isfile(path):
+        raise ValueError(path)
+    return os.path.abspath(path)
+
+
 def check_packages(ours: str, other: str) -> None:
     """Stop if two interpreters import the same copy of rosenblatt."""
     if ours == other:

@@ -49,9 +49,10 @@ nb::ndarray<nb::numpy, T> copied(const std::vector<T>& values, size_t rows, size
 }
 
 void bind_kernel(nb::module_&);
-void bind_learn(nb::module_&);
+void bind_machine(nb::module_&);
 void bind_one_row(nb::module_&);
 void bind_rows(nb::module_&);
+void bind_rules(nb::module_&);
 void bind_parsers(nb::module_&);
 void bind_stop(nb::module_&);
 

@@ -34,7 +34,8 @@ void make_block(GramBlockObject* out, AnyArray gram, Input<int32_t, nb::ndim<1>>
     const size_t n = label.size();
     if (gram.ndim() != 2 || gram.shape(0) != n || gram.shape(1) != n || weight.size() != n ||
         index.size() != n)
-        throw nb::value_error("gram needs one row and column, weight and index one entry per row.");
+        throw nb::value_error(
+            "gram does not have one row and column, or weight or index not one entry, per row.");
     const auto [least, greatest] = std::minmax_element(index.data(), index.data() + n);
     auto block = [&]<class T>(T) -> GramBlock<T> {
         return {static_cast<const T*>(gram.data()),
@@ -59,12 +60,12 @@ void make_support(SupportRowsObject* out, Matrix coef, Matrix lag, Counts row, C
                   int64_t first_row, int64_t size) {
     const size_t capacity = coef.shape(0), planes = coef.shape(1);
     if (lag.shape(0) != capacity || lag.shape(1) != planes || row.size() != capacity)
-        throw nb::value_error("coef, lag and row need the same length.");
+        throw nb::value_error("coef, lag and row differ in length.");
     if (size < 0 || size > int64_t(capacity))
-        throw nb::value_error("size must be within the length of coef.");
+        throw nb::value_error("size is not within the length of coef.");
     for (size_t i = 0; i < place.size(); ++i)
         if (place.data()[i] < -1 || place.data()[i] >= size)
-            throw nb::value_error("place must be -1 or the number of a support row.");
+            throw nb::value_error("place has a number that is neither -1 nor a support row.");
     new (out) SupportRowsObject{{coef.data(), lag.data(), row.data(), place.data(), first_row,
                                  int64_t(place.size()), int64_t(planes), size},
                                 int64_t(capacity),
@@ -78,12 +79,12 @@ KernelTotals check(const GramBlockObject& block, const SupportRowsObject& object
                    const Counts& mistakes, const Numbers* square_norm) {
     const SupportRows& support = object.support;
     if (block.least_index < 0 || block.greatest_index >= support.n_rows)
-        throw nb::value_error("index must be within the length of place.");
+        throw nb::value_error("index has a number beyond the length of place.");
     if (support.size + more > object.capacity)
         throw nb::value_error("coef, lag and row have no room for more support rows.");
     if (int64_t(mistakes.size()) != support.planes ||
         (square_norm && int64_t(square_norm->size()) != support.planes))
-        throw nb::value_error("mistakes and square_norm need one entry per hyperplane.");
+        throw nb::value_error("mistakes or square_norm does not have one entry per hyperplane.");
     return {mistakes.data(), square_norm ? square_norm->data() : nullptr};
 }
 
@@ -97,7 +98,8 @@ struct Places {
         const int64_t places = std::min(limit, support.size + block.n);
         if (support.size > limit || int64_t(values.shape(0)) != block.n ||
             int64_t(values.shape(1)) != places)
-            throw nb::value_error("values needs one row per row and one column per place.");
+            throw nb::value_error(
+                "values does not have one row per row of the block and one column per place.");
         new_row.reset(new int64_t[places + 1]);
         std::fill_n(new_row.get(), places, int64_t{-1});
         limited = {values.data(), new_row.get(), places, limit};
@@ -106,13 +108,6 @@ struct Places {
         return own(new_row.release(), {size_t(limited.places)});
     }
 };
-
-template <class T>
-nb::ndarray<nb::numpy, T> copy_of(const std::vector<T>& values) {
-    T* data = new T[values.size() + 1];
-    std::copy(values.begin(), values.end(), data);
-    return own(data, {values.size()});
-}
 
 template <class F>
 Code without_gil(const GramBlockObject& object, F f) {
@@ -125,14 +120,15 @@ nb::tuple unlimited(const GramBlockObject& block, SupportRowsObject& object, Mat
     const KernelTotals totals = check(block, object, block.n, mistakes, &square_norm);
     SupportRows& support = object.support;
     if (int64_t(scores.shape(0)) != support.planes || int64_t(scores.shape(1)) != block.n)
-        throw nb::value_error("scores needs one row per hyperplane and one column per row.");
+        throw nb::value_error(
+            "scores does not have one row per hyperplane and one column per row.");
     CoefficientSteps steps;
     std::vector<int64_t> new_rows;
     const Code code = without_gil(block, [&](const auto& rows) {
         return visit_unlimited(rows, scores.data(), support, totals, steps, new_rows);
     });
-    return nb::make_tuple(code, copy_of(new_rows), copy_of(steps.visit), copy_of(steps.support),
-                          copy_of(steps.plane), copy_of(steps.amount));
+    return nb::make_tuple(code, copied(new_rows), copied(steps.visit), copied(steps.support),
+                          copied(steps.plane), copied(steps.amount));
 }
 
 nb::tuple dropping(const GramBlockObject& block, SupportRowsObject& object, Matrix values,
@@ -155,7 +151,7 @@ nb::tuple projecting(const GramBlockObject& block, SupportRowsObject& object, Ma
     const KernelTotals totals =
         check(block, object, places.limited.places - support.size, mistakes, &square_norm);
     if (int64_t(inverse.shape(0)) != limit || int64_t(inverse.shape(1)) != limit)
-        throw nb::value_error("inverse needs one row and column per support row of the limit.");
+        throw nb::value_error("inverse does not have `limit` rows and columns.");
     const Projection projection{eta, inverse.data()};
     const Code code = without_gil(block, [&](const auto& rows) {
         return visit_projecting(rows, support, places.limited, projection, totals);
@@ -171,10 +167,10 @@ nb::ndarray<nb::numpy, double> replayed(Input<T, nb::ndim<2>> values,
                                         Input<int64_t, nb::ndim<1>> ends) {
     const size_t steps = visit.size(), n = values.shape(1), part = ends.size() * n;
     if (support.size() != steps || amount.size() != steps)
-        throw nb::value_error("visit, support and amount need the same length.");
+        throw nb::value_error("visit, support and amount differ in length.");
     for (size_t c = 0; c < steps; ++c)
         if (support.data()[c] < 0 || support.data()[c] >= int64_t(values.shape(0)))
-            throw nb::value_error("support must be a row of values.");
+            throw nb::value_error("support has a number that is not a row of values.");
     double* scores = new double[3 * part + 1];
     {
         nb::gil_scoped_release release;

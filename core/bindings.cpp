@@ -4,7 +4,8 @@
 NB_MODULE(_core, m) {
     m.doc() = "Compiled core: rows, scores, training loops and parsers.";
     rosenblatt::bind_rows(m);
-    rosenblatt::bind_learn(m);
+    rosenblatt::bind_rules(m);
+    rosenblatt::bind_machine(m);
     rosenblatt::bind_one_row(m);
     rosenblatt::bind_parsers(m);
     rosenblatt::bind_stop(m);

@@ -10,6 +10,9 @@
 #include "minover.hpp"
 #include "observers.hpp"
 #include "order.hpp"
+#include "rule_adaptive.hpp"
+#include "rule_alma.hpp"
+#include "rule_scaled.hpp"
 #include "rules.hpp"
 #include "state.hpp"
 #include "stop.hpp"
@@ -39,6 +42,7 @@ struct Batch {
 
 using AnyRule = std::variant<Additive, Adaptive, Scaled, Alma, Batch, MinOver>;
 
+// A machine is used by one thread at a time; another thread may only set `cancelled`.
 struct Machine {
     AnyRule rule;
     Hyperplanes planes;
@@ -58,8 +62,8 @@ struct Machine {
 
     // Where the current epoch is.
     bool in_epoch = false;
-    int64_t position = 0;  // visits made in the current block
-    bool full = false;     // max_updates was reached in this epoch
+    int64_t position = 0;         // visits made in the current block
+    bool out_of_updates = false;  // max_updates was reached in this epoch
     EpochTotals now;
     std::vector<EpochTotals> epochs;
     double rows_visited = 0.0;  // weight of the rows of this epoch, for the mean loss
@@ -75,10 +79,10 @@ struct Machine {
     int64_t next_row(int64_t t) const { return order.index.empty() ? t : order.index[t]; }
 };
 
-// Asked from time to time whether to go on. `due` limits how often the caller is asked.
+// Whether to stop: the machine was cancelled, or `ask` says so. `ask` is called every 50 ms at most.
 class Poll {
   public:
-    using Ask = bool (*)();  // true: stop
+    using Ask = bool (*)();
     explicit Poll(Ask ask) : ask_(ask), last_(Clock::now()) {}
     bool stop(const Machine& m) {
         if (m.cancelled.load(std::memory_order_relaxed)) return true;
@@ -95,14 +99,14 @@ class Poll {
 };
 
 // Visit the rows of a block from m.position on, at most `most` of them. The block is done when
-// m.position is 0 again. Returns running, full, overflow or interrupted.
+// m.position is 0 again. Returns running, max_updates, overflow or interrupted.
 Code visit(Machine& m, const Block& block, int64_t most, Poll& poll);
 
 // After the last block of an epoch: take the batch step, settle scaled weights, note the totals.
-// `block` is needed by the pocket and by MinOver; null for rows that are not in memory.
+// `block`: all rows, which the pocket and MinOver need; null if they are not in memory.
 Code close_epoch(Machine& m, const Block* block);
 
-// The stop tests, after close_epoch. objective: NaN for the mean loss of the epoch.
+// The stop tests, after close_epoch. objective: NaN stands for the mean loss of the epoch.
 Code judge(Machine& m, const Block* block, double objective);
 
 // Up to n epochs over one block.

@@ -98,12 +98,12 @@ std::vector<double>* gram_column(Machine& m, MinOver& rule, const Block& block, 
     return column;
 }
 
-// Whether the interval is as narrow as it seems, with everything computed again.
+// Whether the interval is narrow enough when weights and margins are computed again.
 bool proven(Machine& m, MinOver& rule, const Block& block) {
     refresh(m, rule, block);
     const Found least = lowest(rule.margins);
     if (rule.lower > 0.0 && least.score * rule.steps >= (1.0 - rule.gap) * rule.square) return true;
-    rule.again = 1.0 + 1.001 * rule.steps;  // rounding is in the way: do not try again at once
+    rule.again = 1.0 + 1.001 * rule.steps;  // rounding errors: try again later
     return false;
 }
 
@@ -116,7 +116,7 @@ void begin_minover(Machine& m, MinOver& rule, const Block& block) {
         rule.moments.resize(n);
         rule.slot.assign(n, -1);
         rule.sum.resize(m.planes.d);
-        rule.margins.assign((n + MARGIN_BLOCK - 1) / MARGIN_BLOCK * MARGIN_BLOCK, INF);
+        rule.margins.assign(minover_padded(size_t(n)), INF);
     }
     if (rule.steps == 0.0) refresh(m, rule, block);
 }
@@ -124,6 +124,10 @@ void begin_minover(Machine& m, MinOver& rule, const Block& block) {
 Code visit_rows(Machine& m, MinOver& rule, const Block& block, int64_t end) {
     Counters& n = m.counters;
     auto [i, z] = lowest(rule.margins);
+    if (z == INF) {  // no row takes part
+        m.position = rule.steps_per_epoch;
+        return Code::running;
+    }
     while (m.position < end) {
         if (z > 0.0 && z * rule.steps >= (1.0 - rule.gap) * rule.square &&
             rule.again <= rule.steps) {
@@ -134,7 +138,7 @@ Code visit_rows(Machine& m, MinOver& rule, const Block& block, int64_t end) {
             const Found least = lowest(rule.margins);
             i = least.t, z = least.score;
         }
-        if (n.updates >= m.stop.max_updates) return Code::full;
+        if (n.updates >= m.stop.max_updates) return Code::max_updates;
         std::vector<double>* column = gram_column(m, rule, block, i);
         if (!column || !(rule.square < LARGEST_PRODUCT)) return Code::overflow;
         m.now.mistakes += mistake(z, block.y[i] == m.positive, rule.tie) > 0.0;
@@ -145,8 +149,8 @@ Code visit_rows(Machine& m, MinOver& rule, const Block& block, int64_t end) {
         rule.square += 2.0 * z + (*column)[i];
         rule.steps += 1.0;
         if (m.use_tally) m.tally[i] += 1.0;
-        if (m.log.capacity >
-            0) {  // w is summed at the end of the epoch, but the log has every step
+        if (m.log.capacity > 0) {
+            // w is summed at the end of the epoch, but the log has every step
             Hyperplane h = m.planes[0];
             const double y = sign_of(m, block, i);
             block.rows.ops->add(block.rows, i, y, h.w, m.planes.round32);

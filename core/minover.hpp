@@ -37,7 +37,7 @@ struct MinOver {
     double longest = 0.0;             // max |z_i|
     double lower = 0.0, upper = 0.0;  // the largest margin lies between
     double chosen = 0.0;              // rows that were chosen so far
-    double again = 0.0;               // from which step on the run may be closed
+    double again = 0.0;               // step from which the interval is tested again
     std::vector<int64_t> counts;      // how often each row was added
     std::vector<double> moments;      // sum of the visits at which it was added, for the average
     std::vector<double> margins;      // inf for a row that takes no part; padded to whole blocks
@@ -48,7 +48,12 @@ struct MinOver {
 };
 
 constexpr int64_t MARGIN_BLOCK = 16;
-constexpr double LARGEST_PRODUCT = 1e280;  // smaller products can be added for as long as we like
+
+// n rounded up to whole blocks of margins
+constexpr size_t minover_padded(size_t n) {
+    return (n + MARGIN_BLOCK - 1) / MARGIN_BLOCK * MARGIN_BLOCK;
+}
+constexpr double LARGEST_PRODUCT = 1e280;  // sums of smaller products do not overflow
 
 // margins += column; the smallest margin and its first row.
 inline Found add_column(std::vector<double>& margins, const std::vector<double>& column) {
@@ -76,8 +81,10 @@ inline Found add_column(std::vector<double>& margins, const std::vector<double>&
     return {best, z};
 }
 
+// The smallest margin and its first row; inf if there are no rows.
 inline Found lowest(const std::vector<double>& margins) {
     const auto it = std::min_element(margins.begin(), margins.end());
+    if (it == margins.end()) return {0, std::numeric_limits<double>::infinity()};
     return {it - margins.begin(), *it};
 }
 

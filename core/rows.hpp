@@ -34,8 +34,8 @@ constexpr bool is_dense(Kind kind) { return kind == Kind::dense_f32 || kind == K
 struct RowOps;
 
 // n rows with d columns, in arrays owned by the caller.
-// dense: x_ij = data[i * d + j]. CSR: x_ij = data[k] with indices[k] = j, indptr[i] <= k < indptr[i
-// + 1].
+// dense: x_ij = data[i * d + j]
+// CSR:   x_ij = data[k] with indices[k] = j and indptr[i] <= k < indptr[i + 1]
 struct Rows {
     const RowOps* ops;
     const void* data;

@@ -10,13 +10,13 @@
 
 namespace rosenblatt {
 
-// Why a call into the core returned. `running` is not an end: there is more to do.
+// Why a call into the core returned; `running`: there is more to do.
 enum class Code : int32_t {
     running,
     separated,       // a whole epoch moved nothing
     cycle,           // the weights returned to earlier ones
     no_improvement,  // no gain of tol for `patience` epochs
-    full,            // one more update was needed than max_updates allows
+    max_updates,     // one more update was needed than max_updates allows
     overflow,        // a score, a variance or a weight is not finite
     interrupted,     // a signal arrived, or the run was cancelled
 };

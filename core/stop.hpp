@@ -1,4 +1,4 @@
-// When to stop: the tests at the end of an epoch.
+// The stop tests at the end of an epoch.
 #pragma once
 
 #include <cmath>
@@ -12,17 +12,16 @@ namespace rosenblatt {
 
 // The tests, in this order:
 //
-//   clean        no update in the whole epoch: nothing will ever move again
+//   clean        no update in the whole epoch: later epochs would not make any either
 //   cycle        the weights equal those after an earlier epoch, bit for bit. Brent's method:
-//   compare
-//                with saved weights, save again after 1, 2, 4, ... epochs; O(d) memory
+//                compare with saved weights, save again after 1, 2, 4, ... epochs; O(d) memory
 //   no gain      objective > best - tol for `patience` epochs in a row [scikit-learn's test]
 //
 // The objective is the mean loss of the epoch, or what the caller passes, for example minus the
 // accuracy on held-out rows.
 struct Stop {
     int64_t max_updates = std::numeric_limits<int64_t>::max();
-    double tol = -std::numeric_limits<double>::infinity();  // -inf: never stalled
+    double tol = -std::numeric_limits<double>::infinity();  // -inf: no test for a gain
     int64_t patience = 5;
     bool clean = true;
     bool watch_cycle = false;

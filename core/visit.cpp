@@ -1,4 +1,4 @@
-// The visiting loop: rows go by, a rule decides at each, and the epoch ends with the stop tests.
+// The visiting loop: a rule decides at each row, and an epoch ends with the stop tests.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@ namespace rosenblatt {
 namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity();
-constexpr int64_t ENTRIES_PER_SLICE = int64_t{1} << 21;  // between two questions whether to go on
+constexpr int64_t ENTRIES_PER_SLICE = int64_t{1} << 21;  // between two checks for Ctrl-C
 
 // The mean number of entries of a row.
 int64_t entries_per_row(const Rows& rows) {
@@ -42,8 +42,8 @@ int32_t best_rival(Machine& m, const Block& block, int64_t row, int32_t own) {
 // ----------------------------------------------------------------------------------- the pocket
 
 // The weight of the rows that prediction gets wrong; counting stops at `limit`. Two classes: a
-// score
-// >= 0 is the positive class, see docs/conventions.md. Scaled weights have the same signs.
+// score of at least 0 is the positive class, see docs/conventions.md. Scaled weights have the same
+// signs.
 double training_errors(Machine& m, const Block& block, double limit) {
     double wrong = 0.0;
     for (int64_t i = 0; i < block.rows.n && wrong < limit; ++i) {
@@ -69,7 +69,7 @@ void fill_pocket(Machine& m, const Block& block, double w_scale, double b_scale)
     if (!p.checked) {
         p.checked = true;
         const double wrong = training_errors(m, block, p.errors);
-        if (wrong < p.errors || p.w.empty()) {
+        if (wrong < p.errors || p.b.empty()) {
             p.errors = wrong;
             p.epoch = static_cast<int64_t>(m.epochs.size()) + (m.in_epoch ? 1 : 0);
             p.holds_current = true;
@@ -88,7 +88,7 @@ void fill_pocket(Machine& m, const Block& block, double w_scale, double b_scale)
 
 // -------------------------------------------------------------------------------- one visit
 
-// Visit one row once, with weight k: THE update of every rule that sees one row at a time.
+// Visit one row once, with weight k: the only update of rules that look at one row at a time.
 template <class Rule, bool direct>
 Code visit_once(Machine& m, Rule& rule, const Block& block, int64_t row, double score, double k,
                 bool& moved) {
@@ -116,7 +116,7 @@ Code visit_once(Machine& m, Rule& rule, const Block& block, int64_t row, double 
     Move move;
     m.now.loss += (m.repeat ? k : 1.0) * rule.loss(z, v, n.updates);
     moved = k > 0.0 && rule.decide(z, positive, k, v, n.updates, move);
-    if (moved && n.updates >= m.stop.max_updates) return Code::full;
+    if (moved && n.updates >= m.stop.max_updates) return Code::max_updates;
     rule.before_visit(own, n.visits);
     if (moved) {
         if (m.use_pocket && n.run > m.pocket.longest_run)
@@ -191,7 +191,7 @@ Code visit_rows(Machine& m, Rule& rule, const Block& block, int64_t end) {
             for (double left = weight; left > 0.0 && code == Code::running; left -= 1.0) {
                 code = visit_once<Rule, direct>(m, rule, block, row, score, std::min(left, 1.0),
                                                 moved);
-                if (!moved && left > 1.0) {  // nor will the other visits move anything
+                if (!moved && left > 1.0) {  // the remaining visits would not move anything either
                     m.counters.visits += left - 1.0;
                     m.counters.run += std::ceil(left - 1.0);
                     break;
@@ -245,7 +245,7 @@ Code visit_rows(Machine& m, Batch& batch, const Block& block, int64_t end) {
 void take_batch_step(Machine& m, Batch& batch) {
     if (batch.total > 0.0) {
         if (m.counters.updates >= m.stop.max_updates) {
-            m.full = true;
+            m.out_of_updates = true;
             return;
         }
         Hyperplane h = m.planes[0];
@@ -279,7 +279,7 @@ void begin_epoch(Machine& m, const Block& block) {
     m.now = {};
     m.rows_visited = 0.0;
     m.position = 0;
-    m.full = false;
+    m.out_of_updates = false;
     m.in_epoch = true;
     std::visit(
         [&](auto& rule) {
@@ -305,7 +305,7 @@ void begin_epoch(Machine& m, const Block& block) {
 Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
     const StandardFloats standard;
     if (!m.in_epoch) begin_epoch(m, block);
-    if (m.full) return Code::full;
+    if (m.out_of_updates) return Code::max_updates;
     const auto* minover = std::get_if<MinOver>(&m.rule);
     const int64_t n = minover ? minover->steps_per_epoch : block.rows.n;
     const int64_t last = most < n - m.position ? m.position + most : n;
@@ -318,7 +318,7 @@ Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
         code = std::visit([&](auto& rule) { return visit_rows(m, rule, block, end); }, m.rule);
         if (code == Code::running && m.position < last && poll.stop(m)) return Code::interrupted;
     }
-    m.full = code == Code::full;
+    m.out_of_updates = code == Code::max_updates;
     if (code != Code::running || m.position >= n) m.position = 0;
     return code;
 }
@@ -356,7 +356,7 @@ Code close_epoch(Machine& m, const Block* block) {
 
 Code judge(Machine& m, const Block* block, double objective) {
     const EpochTotals& epoch = m.epochs.back();
-    if (m.full) return Code::full;
+    if (m.out_of_updates) return Code::max_updates;
     if (std::isnan(objective) && !(m.stop.ignore_zero_loss && epoch.loss == 0.0))
         objective = epoch.loss / (m.stop.size > 0.0 ? m.stop.size : m.rows_visited);
     const Code code = m.stop.end_epoch(

@@ -23,7 +23,7 @@ SUTD = {"fit_intercept": False, "shuffle": False, "tol": None, "init": [1, -0.8]
 
 def test_sutd_worked_example_update_by_update():
     clf = Perceptron(**SUTD, record="updates").fit(SUTD_X, SUTD_Y)
-    steps = [(u.pass_number, u.row, u.w.tolist()) for u in clf.trace_.record]
+    steps = [(u.epoch, u.row, u.w.tolist()) for u in clf.trace_.record]
     assert steps == [
         (1, 0, [2.0, 1.2]),
         (1, 1, [3.0, -0.8]),

@@ -76,28 +76,6 @@ def csr_form(indptr: Annotated[NDArray, dict(order='C', device='cpu', writable=F
     Form of a CSR matrix: whether its indices are valid, sorted and unique.
     """
 
-class Code(enum.Enum):
-    """Why a call into the core returned."""
-
-    RUNNING = 0
-
-    SEPARATED = 1
-
-    CYCLE = 2
-
-    NO_IMPROVEMENT = 3
-
-    FULL = 4
-
-    OVERFLOW = 5
-
-    INTERRUPTED = 6
-
-class Block:
-    """Rows with class numbers (-1: not visited) and weights."""
-
-    def __init__(self, rows: object, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None) -> None: ...
-
 class AdditiveRule:
     """The perceptron rule, also with a margin tau."""
 
@@ -124,9 +102,31 @@ class BatchRule:
     def __init__(self, rule: AdditiveRule, etas: Sequence[float], mean: bool) -> None: ...
 
 class MinOverRule:
-    """The row of smallest margin is added at every step."""
+    """MinOver: every step adds the row of smallest margin."""
 
     def __init__(self, gap: float, steps_per_epoch: int, kept_columns: int, tie: int, fit_intercept: bool) -> None: ...
+
+class Code(enum.Enum):
+    """Why a call into the core returned."""
+
+    RUNNING = 0
+
+    SEPARATED = 1
+
+    CYCLE = 2
+
+    NO_IMPROVEMENT = 3
+
+    MAX_UPDATES = 4
+
+    OVERFLOW = 5
+
+    INTERRUPTED = 6
+
+class Block:
+    """Rows with class numbers (-1: not visited) and weights."""
+
+    def __init__(self, rows: object, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seen: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None) -> None: ...
 
 class Machine:
     """Hyperplanes, the rule that moves them and stop tests."""
@@ -161,9 +161,10 @@ class Machine:
         """Mistakes, updates, loss and norm of every epoch."""
 
     def get_state(self) -> dict:
-        """What a run needs to go on, besides the arrays of weights."""
+        """What a run needs to continue, besides the arrays of weights."""
 
-    def set_state(self, state: dict) -> None: ...
+    def set_state(self, state: dict) -> None:
+        """Continue from what get_state returned."""
 
     @property
     def position(self) -> int: ...
@@ -197,9 +198,6 @@ def decide(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), or
     """
     Class numbers from scores (n, planes): score >= 0, or the first of the best.
     """
-
-def shuffled_order(n: int, seed: int, kind: int = 1, epochs: int = 1) -> NDArray[numpy.int64]:
-    """The order of visits in the last of some epochs."""
 
 class OnlineModel:
     """Machines that learn from one Python row at a time."""

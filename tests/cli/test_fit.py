@@ -64,7 +64,7 @@ def test_fit_gives_the_weights_of_the_perceptron(setosa, tmp_path, keep, offset)
 def test_fit_tells_people_what_happened_and_predict_counts_the_errors(setosa, tmp_path):
     out, labels = tmp_path / "m.safetensors", tmp_path / "labels.txt"
     told = run("fit", setosa, "--out", out, "--passes", 100, "--keep", "last").stdout
-    assert "a whole pass moved nothing" in told
+    assert "a whole epoch without an update" in told
     assert re.search(r"mistakes per pass +\d+, (\d+, )*0\n", told)
     assert "progressive error" in told
     assert "MB/s" in told

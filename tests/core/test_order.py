@@ -14,6 +14,6 @@ SHUFFLED, SAMPLED = 1, 2
 )
 def test_the_order_of_visits_is_the_reference_s(seed, n, kind):
     epochs = (reference.shuffled if kind == SHUFFLED else reference.sampled)(n, seed)
-    for epoch in range(1, 4):
-        order = _core.shuffled_order(n, seed, kind=kind, epochs=epoch)
-        assert order.tolist() == next(epochs)
+    order = _core.Order(kind, seed)
+    for _ in range(3):
+        assert order.arrange(n).tolist() == next(epochs)

@@ -345,11 +345,11 @@ def test_verbose_prints_a_line_per_pass(capsys):
     clf = Perceptron(verbose=1).fit(IRIS, VIRGINICA)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == clf.n_iter_
-    assert lines[-1].startswith(f"pass {clf.n_iter_}: {clf.trace_.mistakes[-1]} mistakes")
+    assert lines[-1].startswith(f"epoch {clf.n_iter_}: {clf.trace_.mistakes[-1]} mistakes")
     many = Perceptron(verbose=1, early_stopping=True).fit(IRIS, SPECIES)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == sum(t.n_passes for t in many.trace_.traces)
-    assert lines[0].startswith("class 0, pass 1: ")
+    assert len(lines) == sum(t.n_epochs for t in many.trace_.traces)
+    assert lines[0].startswith("class 0, epoch 1: ")
     assert all("held out" in line for line in lines)
     Perceptron().fit(IRIS, SPECIES)
     assert capsys.readouterr().out == ""
@@ -375,7 +375,7 @@ class Recorder:
     ):
         told = {"X": X, "y": y, "metadata": metadata, "model": fitted_estimator}
         self.events.append(("end", context, told))
-        return context.task_name == "pass" and len(self.ends("pass")) == self.stop_at
+        return context.task_name == "epoch" and len(self.ends("epoch")) == self.stop_at
 
     def ends(self, name):
         return [e for e in self.events if e[0] == "end" and e[1].task_name.startswith(name)]
@@ -390,7 +390,7 @@ def recorded(clf, X, y, **kwargs):
 @pytest.mark.parametrize("keep", ["last", "average", "pocket"])
 def test_a_callback_sees_every_pass_with_a_model_that_predicts(keep):
     clf, recorder = recorded(Perceptron(keep=keep, tol=None, max_iter=6), IRIS, VIRGINICA)
-    passes = recorder.ends("pass")
+    passes = recorder.ends("epoch")
     assert len(passes) == clf.n_iter_ == 6
     assert [e[1].task_id for e in passes] == list(range(6))
     assert [e[0] for e in recorder.events].count("begin") == 7
@@ -412,9 +412,9 @@ def test_a_callback_sees_a_task_per_class_and_a_pass_inside_each():
     clf, recorder = recorded(Perceptron(n_jobs=2), IRIS, SPECIES)
     assert [e[1].task_name for e in recorder.ends("class")] == ["class 0", "class 1", "class 2"]
     counts = [0, 0, 0]
-    for _, context, _ in recorder.ends("pass"):
+    for _, context, _ in recorder.ends("epoch"):
         counts[context.parent.task_id] += 1
-    assert counts == [t.n_passes for t in clf.trace_.traces]
+    assert counts == [t.n_epochs for t in clf.trace_.traces]
     np.testing.assert_array_equal(clf.coef_, Perceptron().fit(IRIS, SPECIES).coef_)
 
 
@@ -423,7 +423,7 @@ def test_a_callback_sees_the_other_ways_to_train(clf):
     clf, recorder = recorded(clone(clf), IRIS, SPECIES)
     assert len(recorder.ends("fit")) == 1
     traces = getattr(clf.trace_, "traces", [clf.trace_])
-    assert len(recorder.ends("pass")) == sum(t.n_passes for t in traces)
+    assert len(recorder.ends("epoch")) == sum(t.n_epochs for t in traces)
     clf.set_callbacks().fit(IRIS, SPECIES)
     assert recorder.events[-1][0] == "teardown"
 
@@ -438,7 +438,7 @@ def test_a_pass_begins_before_it_is_made():
 
     clf = Perceptron(mode="batch", eta0=eta, tol=None, max_iter=3).set_callbacks(recorder)
     clf.fit(IRIS, VIRGINICA)
-    story = [kind for kind, what, _ in recorder.events if kind == "step" or "pass" in str(what)]
+    story = [kind for kind, what, _ in recorder.events if kind == "step" or "epoch" in str(what)]
     first = story.index("begin")
     assert story[first:] == ["begin", "step", "end"] * 3
 
@@ -449,7 +449,7 @@ def test_a_callback_can_stop_training():
     same = Perceptron(tol=None, max_iter=2).fit(IRIS, VIRGINICA)
     np.testing.assert_array_equal(clf.coef_, same.coef_)
     many, recorder = recorded(Perceptron(), IRIS, SPECIES, stop_at=1)
-    assert many.trace_[0].n_passes == 1
+    assert many.trace_[0].n_epochs == 1
     assert many.stop_reason_ == "callback"
     assert len(recorder.ends("class")) == 3
 
@@ -472,7 +472,7 @@ def test_the_model_of_a_pass_is_not_the_one_before():
     """An estimator fitted before, otherwise, hands on the weights of this run."""
     clf = Perceptron(keep="vote").fit(IRIS, SPECIES).set_params(keep="last", tol=None, max_iter=1)
     clf, recorder = recorded(clf, IRIS, SETOSA)
-    model = recorder.ends("pass")[0][2]["model"]
+    model = recorder.ends("epoch")[0][2]["model"]
     np.testing.assert_array_equal(model.predict(IRIS), clf.predict(IRIS))
 
 
@@ -501,7 +501,7 @@ def test_scoring_monitor_scores_every_pass(as_frame):
     X = pd.DataFrame(IRIS, columns=list("abcd")) if as_frame else IRIS
     clf = Perceptron().set_callbacks(monitor).fit(X, VIRGINICA)
     log = monitor.get_logs().data_as_pandas
-    scores = log[log.task_name == "pass"]["accuracy"]
+    scores = log[log.task_name == "epoch"]["accuracy"]
     assert len(scores) == clf.n_iter_
     assert scores.iloc[-1] == clf.score(X, VIRGINICA)
 

@@ -114,7 +114,7 @@ def test_an_adaptive_rate_falls_by_fives_and_early_stopping_too():
     assert ours.n_iter_ > 5 * 8  # 0.1 / 5^8 is the first rate below 1e-6
     ours, theirs = both(X2, Y2, early_stopping=True, **params)
     assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
-    assert ours.trace_.scores.max() == ours.trace_.scores[ours.trace_.kept_pass - 1]
+    assert ours.trace_.scores.max() == ours.trace_.scores[ours.trace_.kept_epoch - 1]
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ def test_early_stopping_gives_back_the_best_weights_seen_not_the_last():
     assert scores[best] > scores[-1]  # else this data would show nothing
     assert_same_weights(ours, after[best])
     np.testing.assert_allclose(ours.trace_.scores, scores)
-    assert ours.trace_.kept_pass == best + 1
+    assert ours.trace_.kept_epoch == best + 1
     assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
     assert ours.stop_reason_ == "no_improvement"
 
@@ -317,7 +317,7 @@ def test_early_stopping_gives_back_the_best_of_each_class():
     for k, label in enumerate(ours.classes_):
         right = [(c.decision_function(X[held])[:, k] > 0) == (y[held] == label) for c in after]
         best = int(np.argmax([np.average(r, weights=weight[held]) for r in right]))
-        assert ours.trace_[k].kept_pass == best + 1
+        assert ours.trace_[k].kept_epoch == best + 1
         np.testing.assert_allclose(ours.coef_[k], after[best].coef_[k], rtol=1e-10, atol=1e-10)
 
 
@@ -375,7 +375,7 @@ def test_training_in_order_stops_at_a_cycle():
     assert ours.n_iter_ < theirs.n_iter_
     assert not np.allclose(ours.coef_, theirs.coef_)
     assert_same_weights(ours, fitted(Theirs, X, y, shuffle=False, max_iter=ours.n_iter_))
-    length = ours.trace_.cycle.passes
+    length = ours.trace_.cycle.epochs
     again = [fitted(Theirs, X, y, shuffle=False, max_iter=theirs.n_iter_ - k) for k in range(5)]
     assert any(np.array_equal(ours.coef_, clf.coef_) for clf in again[:length])
 

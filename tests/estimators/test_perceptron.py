@@ -193,10 +193,10 @@ def test_early_stopping_gives_back_the_best_weights_seen():
     y = y % 2
     clf = Perceptron(early_stopping=True, n_iter_no_change=7, random_state=2).fit(X, y)
     scores = clf.trace_.scores
-    assert clf.trace_.kept_pass == int(np.argmax(scores)) + 1
+    assert clf.trace_.kept_epoch == int(np.argmax(scores)) + 1
     assert scores.max() > scores[-1]  # here the last weights are worse than the best
     short = Perceptron(
-        early_stopping=True, tol=None, max_iter=clf.trace_.kept_pass, random_state=2
+        early_stopping=True, tol=None, max_iter=clf.trace_.kept_epoch, random_state=2
     ).fit(X, y)
     assert weights(short) == weights(clf)
 
@@ -326,13 +326,13 @@ def test_the_trace_says_which_weights_came_back():
     X, y = load_iris(return_X_y=True)
     pocket = Perceptron(keep="pocket", **IN_ORDER, max_iter=30, record="updates").fit(X, y == 1)
     trace = pocket.trace_
-    passes = {u.pass_number for u in trace.record if np.array_equal(u.w, pocket.coef_[0])}
-    assert trace.kept_pass in passes
-    assert f"pass {trace.kept_pass}" in str(trace)
+    passes = {u.epoch for u in trace.record if np.array_equal(u.w, pocket.coef_[0])}
+    assert trace.kept_epoch in passes
+    assert f"epoch {trace.kept_epoch}" in str(trace)
     early = Perceptron(early_stopping=True).fit(X, y == 1).trace_
     assert early.n_rows == 135
     assert "held-out" in str(early)
-    assert Perceptron(keep="average").fit(X, y == 1).trace_.kept_pass is None
+    assert Perceptron(keep="average").fit(X, y == 1).trace_.kept_epoch is None
 
 
 def test_a_cycle_without_offset_speaks_of_the_origin():

@@ -88,7 +88,7 @@ def test_every_tie_schedule_and_keep(
         assert trace.n_updates == len(run.updates)
         same((state.w, state.b), run.weights)
         if run.stop_reason == "cycle":
-            assert trace.cycle.passes == run.cycle
+            assert trace.cycle.epochs == run.cycle
             assert trace.cycle.exact
         if keep == "last":
             same((w, b), run.weights)
@@ -106,7 +106,7 @@ def test_every_tie_schedule_and_keep(
         elif keep == "pocket":
             same((w, b), reference.pocket(X, y, run))
             fewest = reference.errors(X, y, w.tolist(), float(b[0]))
-            ends = {v.pass_number: v for v in run.visits}.values()
+            ends = {v.epoch: v for v in run.visits}.values()
             assert all(fewest <= reference.errors(X, y, v.w, v.b) for v in ends)
 
 
@@ -362,7 +362,7 @@ def test_same_updates_beyond_rounding(kind, data):
     w, b, k = [0.0] * d, 0.0, 0
     updates = list(trace.record)
     unit = 2.0**-53
-    for p in range(1, trace.n_passes + 1):
+    for p in range(1, trace.n_epochs + 1):
         for i in range(n):
             x = X[i].astype(float)
             exact = float(
@@ -370,7 +370,7 @@ def test_same_updates_beyond_rounding(kind, data):
                 + Fraction(b)
             )
             bound = (d + 2) * unit * (sum(abs(a * c) for a, c in zip(w, x, strict=True)) + abs(b))
-            moved = k < len(updates) and (updates[k].pass_number, updates[k].row) == (p, i)
+            moved = k < len(updates) and (updates[k].epoch, updates[k].row) == (p, i)
             if abs(exact) > bound:
                 assert moved == (y[i] * exact <= 0)
             if moved:

@@ -62,7 +62,7 @@ def test_compiled_is_the_reference(
             seed=1,
         )
     # a run that was closed by the last pass allowed was not seen to move nothing in another
-    assert trace.stop_reason == run.stop_reason or trace.n_passes == 20
+    assert trace.stop_reason == run.stop_reason or trace.n_epochs == 20
     assert trace.n_updates == len(run.visits)
     assert trace.mistakes[: len(run.mistakes)].tolist() == run.mistakes
     same((state.w, state.b), run.weights)

@@ -222,7 +222,7 @@ def test_one_against_the_rest():
 def test_words():
     told = Perceptron(shuffle=False).fit(IRIS, SETOSA).bounds(IRIS, SETOSA)
     assert str(told).startswith(
-        "perceptron, online, tie mistake, eta 1: 4 passes over 150 rows\n"
+        "perceptron, online, tie mistake, eta 1: 4 epochs over 150 rows\n"
         "R = 11.1562, largest margin 0.749117\n"
     )
     assert "made" in told._repr_html_()

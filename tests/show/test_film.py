@@ -57,7 +57,7 @@ def test_the_frames_are_the_updates_of_the_reference(page, rows, tie, intercept)
     assert frames["b"].tolist() == [0.0, *(v.b for _, v in moves)]
     assert frames["row"].tolist() == [-1, *(v.row for _, v in moves)]
     assert frames["visit"].tolist() == [0, *(k + 1 for k, _ in moves)]
-    assert frames["pass"].tolist() == [0, *(v.pass_number for _, v in moves)]
+    assert frames["pass"].tolist() == [0, *(v.epoch for _, v in moves)]
     mistakes = np.cumsum([v.mistake > 0 for v in plain.visits])
     assert frames["mistakes"].tolist() == [0, *(mistakes[k] for k, _ in moves)]
     before, after = frames["before"].tolist(), frames["after"].tolist()

@@ -89,7 +89,7 @@ def test_every_step_shows_the_numbers_of_the_trace(opened, learned_and):
         shown = page.evaluate(TEXTS)
         assert [int(shown[n]) for n in ("update", "pass", "visit", "mistakes")] == [
             k,
-            update.pass_number,
+            update.epoch,
             visits[k - 1],
             k,
         ]
@@ -106,7 +106,7 @@ def test_every_step_shows_the_numbers_of_the_trace(opened, learned_and):
         assert (line["a"], line["b"], line["c"]) == (*w, b)
         wrong = int((np.array([-1, -1, -1, 1]) * (AND[0] @ w + b) <= 0).sum())
         assert shown["wrong"].startswith(f"{wrong} of 4 rows")
-    assert "a whole pass moved nothing" in page.text_content("#status").lower()
+    assert "a whole epoch without an update" in page.text_content("#status").lower()
     assert page.get_by_role("button", name="One frame forward").is_disabled()
 
 
@@ -282,7 +282,7 @@ def test_ten_thousand_updates_open(opened):
     print(f"first frame after {page.evaluate('film.firstFrame'):.0f} ms")
     page.keyboard.press("End")
     assert number(page, "update") == 10_000
-    assert number(page, "pass") == clf.trace_.record.pass_number[-1]
+    assert number(page, "pass") == clf.trace_.record.epoch[-1]
     assert number(page, "visit") == clf.trace_.record.visit[-1] + 1
     page.goto(page.url + "#5000")
     page.reload()

@@ -54,8 +54,8 @@ def test_mistakes_of_each_pass(conjunction):
     line = shown.lines_["mistakes"]
     assert line.get_xdata().tolist() == list(range(1, 10))
     assert line.get_ydata().tolist() == conjunction.trace_.mistakes.tolist()
-    assert shown.ax_.get_title() == "separated: a whole pass moved nothing"
-    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("pass", "mistakes")
+    assert shown.ax_.get_title() == "separated: a whole epoch without an update"
+    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("epoch", "mistakes")
 
 
 def test_one_line_for_each_of_more_classes():

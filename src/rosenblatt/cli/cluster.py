@@ -155,7 +155,7 @@ def told(facts: dict[str, Any]) -> str:
     mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_round"][:10])
     more = ", ..." if facts["rounds"] > 10 else ""
     reason = StopReason(facts["stop_reason"]).sentence
-    reason = reason.replace("passes", "rounds").replace("pass", "round")
+    reason = reason.replace("epoch", "round")
     names = [f"{c:g}" if isinstance(c, float) else str(c) for c in facts["classes"][:10]]
     shards, workers = plural(facts["shards"], "shard"), plural(facts["workers"], "worker")
     lines = [

@@ -67,7 +67,7 @@ class _EpochObserver:
 
     def begin_epoch(self, epoch: int) -> None:
         if self.callbacks.listening:
-            self.current = self.task.subcontext(task_name="pass")
+            self.current = self.task.subcontext(task_name="epoch")
             self.current.call_on_fit_task_begin(**self.callbacks.arguments)
 
     def after_block(self, progress: Progress) -> None: ...
@@ -78,7 +78,7 @@ class _EpochObserver:
             totals = machine.core.totals()
             held = f", held out {machine.scores[-1]:.4f}" if machine.scores else ""
             print(
-                f"{self.name}pass {progress.epoch}: {totals['mistakes'][-1]} mistakes, "
+                f"{self.name}epoch {progress.epoch}: {totals['mistakes'][-1]} mistakes, "
                 f"{totals['updates'][-1]} updates, "
                 f"mean loss {machine.mean_loss(totals['loss'][-1]):.6g}, "
                 f"||w|| {totals['norm'][-1]:.6g}{held}, {machine.seconds:.2f} s"

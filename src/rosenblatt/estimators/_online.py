@@ -245,7 +245,7 @@ class OnlineMixin:
             "t_": online.t + online.n_rows,
             "n_mistakes_": learner.n_mistakes,
             "n_updates_": learner.n_updates,
-            "n_iter_": trace.n_passes,
+            "n_iter_": trace.n_epochs,
             "stop_reason_": str(trace.stop_reason),
             "trace_": trace,
         }

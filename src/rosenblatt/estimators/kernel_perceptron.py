@@ -351,7 +351,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
             seconds=seconds / len(machine.model.mistakes),
             n_rows=n_rows,
             keep=self.keep,
-            kept_pass=len(mistakes) if self.keep == "last" else None,
+            kept_epoch=len(mistakes) if self.keep == "last" else None,
         )
 
     # --------------------------------------------------------------------- results

@@ -307,7 +307,7 @@ class Perceptron(
             n_jobs=None if callbacks.listening else self.n_jobs,
         )  # fmt: skip
         learner.counts = problem.counts()
-        self.t_ = 1.0 + trace.n_passes * problem.n_rows
+        self.t_ = 1.0 + trace.n_epochs * problem.n_rows
         self.n_mistakes_, self.n_updates_ = trace.n_mistakes, trace.n_updates
         self._publish(learner, trace)
         self._context = context
@@ -604,7 +604,7 @@ class Perceptron(
         else:
             self.coef_, self.intercept_ = learner.kept()
         self.classes_ = learner.classes
-        self.n_iter_ = trace.n_passes
+        self.n_iter_ = trace.n_epochs
         self.stop_reason_ = str(trace.stop_reason)
         self.trace_ = trace
 
@@ -640,7 +640,7 @@ class Perceptron(
         if self.tie == "correct" and zero:
             warnings.warn(
                 "Training ended at w = 0, where tie='correct' never sees a mistake: nothing was "
-                "learned, and a clean pass proves nothing. Use another start or tie='mistake'.",
+                "learned or proven. Use another start or tie='mistake'.",
                 RosenblattWarning,
                 stacklevel=5,
             )

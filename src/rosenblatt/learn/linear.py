@@ -270,7 +270,7 @@ def _training(estimator: Any) -> dict[str, Any]:
     traces = getattr(trace, "traces", (trace,))
     return {
         "rows": int(traces[0].n_rows),
-        "passes": int(trace.n_passes),
+        "passes": int(trace.n_epochs),
         "mistakes": int(estimator.n_mistakes_),
         "updates": int(estimator.n_updates_),
         "stop_reasons": [str(t.stop_reason) for t in traces],

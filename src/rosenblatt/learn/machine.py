@@ -31,7 +31,7 @@ REASONS = {
     _core.Code.SEPARATED: StopReason.SEPARATED,
     _core.Code.CYCLE: StopReason.CYCLE,
     _core.Code.NO_IMPROVEMENT: StopReason.NO_IMPROVEMENT,
-    _core.Code.FULL: StopReason.MAX_UPDATES,
+    _core.Code.MAX_UPDATES: StopReason.MAX_UPDATES,
 }
 VOTE_BYTES = 2**30  # default bound on the hyperplanes of keep="vote": 1 GiB, at most 10,000
 RECORD_BYTES = 2**28

@@ -98,7 +98,7 @@ def sampled(n: int, seed: int) -> Iterator[list[int]]:
 class Visit(NamedTuple):
     """One visit: how much of a mistake it was, what moved, and the weights after it."""
 
-    pass_number: int
+    epoch: int
     row: int
     mistake: float
     step: Any
@@ -126,9 +126,9 @@ class Run:
     @property
     def mistakes(self) -> list[int]:
         """Mistakes per pass."""
-        count = [0] * (self.visits[-1].pass_number if self.visits else 0)
+        count = [0] * (self.visits[-1].epoch if self.visits else 0)
         for v in self.visits:
-            count[v.pass_number - 1] += v.mistake > 0
+            count[v.epoch - 1] += v.mistake > 0
         return count
 
 
@@ -178,7 +178,7 @@ def pocket(X: Sequence[Row], y: Sequence[int], run: Run) -> Weights:
             now, right = (v.w, v.b), 0
         else:
             right += 1
-        if k + 1 == len(run.visits) or run.visits[k + 1].pass_number > v.pass_number:
+        if k + 1 == len(run.visits) or run.visits[k + 1].epoch > v.epoch:
             ratchet()
     return best
 
@@ -220,7 +220,7 @@ def train(
         return e, e if tau is None else int(z <= tau)
 
     saved, power, length = (w, b), 1, 0
-    for pass_number in range(1, max_iter + 1):
+    for epoch in range(1, max_iter + 1):
         before = done
         for i in next(order):
             k = 1 if weights is None else weights[i]
@@ -234,7 +234,7 @@ def train(
                     change = eta * step * part * y[i]
                     w = [wj + change * xj for wj, xj in zip(w, X[i], strict=True)]
                     b = b + change if intercept else b
-                run.visits.append(Visit(pass_number, i, e, step, w, b))
+                run.visits.append(Visit(epoch, i, e, step, w, b))
         there = [i for i in range(len(X)) if weights is None or weights[i] > 0]
         left = with_replacement and any(push(i, w, b)[1] for i in there)
         if done == before and not left:

@@ -133,7 +133,7 @@ def adaptive(
     d, order = len(X[0]), passes or in_order(len(X))
     model = Weights(d + intercept, rule.first, full)
     run = Run((model.w[:d], 0), [], "max_iter")
-    for pass_number in range(1, max_iter + 1):
+    for epoch in range(1, max_iter + 1):
         moved = False
         for i in next(order):
             k = 1 if weights is None else weights[i]
@@ -145,7 +145,7 @@ def adaptive(
                 moved = True
                 model.move(x, done[0] * y[i], done[1])
             w, b = model.w[:d], model.w[d] if intercept else 0
-            run.visits.append(Visit(pass_number, i, e, done[0] if done else 0, list(w), b))
+            run.visits.append(Visit(epoch, i, e, done[0] if done else 0, list(w), b))
         if not moved:
             run.stop_reason = "separated"
             break
@@ -203,7 +203,7 @@ def alma(
     d, order = len(X[0]), passes or in_order(len(X))
     w, k = [0.0] * (d + intercept), 1
     run = Run(([0.0] * d, 0.0), [], "max_iter")
-    for pass_number in range(1, max_iter + 1):
+    for epoch in range(1, max_iter + 1):
         before = k
         for i in next(order):
             x = [*X[i], 1] if intercept else list(X[i])
@@ -218,7 +218,7 @@ def alma(
                 w = [wj / longest for wj in w]
                 k += 1
             e = mistake(z, y[i])
-            run.visits.append(Visit(pass_number, i, e, step, w[:d], w[d] if intercept else 0.0))
+            run.visits.append(Visit(epoch, i, e, step, w[:d], w[d] if intercept else 0.0))
         if k == before:
             run.stop_reason = "separated"
             break

@@ -134,7 +134,7 @@ class Adaptive(Rule):
 
     has_rate: ClassVar[bool] = False
     has_variance: ClassVar[bool] = True
-    kind: ClassVar[int]  # of core/rules.hpp
+    kind: ClassVar[int]  # of core/rule_adaptive.hpp
 
     @property
     def core_parameter(self) -> float:

@@ -28,7 +28,7 @@ class RunContext:
     mode, tie, tau, fit_intercept, penalty, direct : as the estimator had them
     rule, has_rate : the rule as it is written, and whether the learning rate means something to it
     eta : float or None
-        The learning rate; None if it changes from pass to pass or visit to visit.
+        The learning rate; None if it changes from epoch to epoch or visit to visit.
     shuffle : str
         "order", "shuffle" or "sample".
     weights : str

@@ -118,7 +118,7 @@ class Penalty:
 class Rate:
     """A learning rate that changes, in scikit-learn's words and arithmetic.
 
-    At visit t, counted from 1 over all passes and calls: "optimal", 1 / (alpha (t0 + t - 1)) with
+    At visit t, counted from 1 over all epochs and calls: "optimal", 1 / (alpha (t0 + t - 1)) with
     t0 such that the first is alpha^(-1/4); "invscaling", eta0 / t^power_t. "adaptive": eta0, a
     fifth of it each time training would stop for want of a gain, until it is at most 1e-6.
     """
@@ -266,7 +266,7 @@ class TrainingSettings:
         if self.mode != "online":
             raise NotSupportedError(
                 f"learning_rate={kind!r} counts visits to single rows, got mode={self.mode!r}, "
-                "where eta0 may be a sequence or a function of the pass number. Use that, or "
+                "where eta0 may be a sequence or a function of the epoch. Use that, or "
                 "mode='online'."
             )
         if self.weighting == "repeat":

@@ -19,7 +19,15 @@ Array = npt.NDArray[Any]
 
 
 class StopReason(StrEnum):
-    """Why training stopped, most settled first. What was not established is not claimed."""
+    """Why training stopped, the most conclusive reason first.
+
+    Only `SEPARATED`, and a `CYCLE` whose updates sum to zero, say something about the data.
+
+    Examples
+    --------
+    >>> str(StopReason.MAX_ITER), StopReason.MAX_ITER.sentence
+    ('max_iter', 'reached max_iter: nothing is known about separability')
+    """
 
     SEPARATED = "separated"
     CYCLE = "cycle"
@@ -30,38 +38,42 @@ class StopReason(StrEnum):
 
     @property
     def sentence(self) -> str:
+        """The reason in words."""
         return _SENTENCES[self]
 
 
 _SENTENCES = {
-    StopReason.SEPARATED: "a whole pass moved nothing",
-    StopReason.CYCLE: "the weights came back to earlier ones: this run would never end",
-    StopReason.NO_IMPROVEMENT: "no gain of tol in n_iter_no_change passes: not a separation",
-    StopReason.MAX_ITER: "the passes asked for were made: nothing is known about separability",
-    StopReason.MAX_UPDATES: "the updates allowed were made: nothing is known about separability",
-    StopReason.CALLBACK: "a callback asked to stop",
+    StopReason.SEPARATED: "a whole epoch without an update",
+    StopReason.CYCLE: "the weights returned to earlier ones: training would never end",
+    StopReason.NO_IMPROVEMENT: "no gain of tol in n_iter_no_change epochs: not a separation",
+    StopReason.MAX_ITER: "reached max_iter: nothing is known about separability",
+    StopReason.MAX_UPDATES: "reached max_updates: nothing is known about separability",
+    StopReason.CALLBACK: "a callback stopped training",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """The run came back to weights it had before, bit for bit, in a fixed order.
+    """A run whose weights returned to earlier ones, bit for bit, in a fixed order of visits.
 
     Attributes
     ----------
-    passes, updates : int
+    epochs : int
         Length of the cycle.
+    updates : int
+        Updates in one round of the cycle.
     exact : bool
-        True: the updates in it sum to exactly zero, which proves that no hyperplane of the
-        kind that was trained (`kind`) separates the rows. False: rounding alone closed the
-        cycle, nothing is proven.
-    rows, counts : arrays
-        Which rows moved the weights in one round of it, and how often (times weight).
+        True: these updates sum to exactly zero, which proves that no hyperplane of the trained kind
+        (`kind`) separates the rows. False: only rounding closed the cycle, and nothing is proven.
+    rows : int array
+        Rows that caused the updates of one round.
+    counts : array
+        How often each did, times its weight; for the direct rule one column per class.
     kind : str
         "no hyperplane", "no hyperplane through the origin", or the same for one per class.
     """
 
-    passes: int
+    epochs: int
     updates: int
     exact: bool
     rows: Array
@@ -74,22 +86,22 @@ class Cycle:
             if self.exact
             else "only rounding closed it, so nothing is proven about the data"
         )
-        passes, updates = plural(self.passes, "pass", "passes"), plural(self.updates, "update")
-        return f"cycle of {passes} and {updates}: {meaning}"
+        epochs, updates = plural(self.epochs, "epoch"), plural(self.updates, "update")
+        return f"cycle of {epochs} and {updates}: {meaning}"
 
 
 @dataclass(frozen=True)
 class MarginInterval:
-    """Where the largest margin lies, as a run of `MinOver` has proven it.
+    """Bounds on the largest margin, proven by a run of `MinOver`. They allow for rounding.
 
     Attributes
     ----------
     lower : float
-        The margin of the last weights: below 0 while they do not separate the rows.
+        The margin of the last weights; below 0 while they do not separate the rows.
     upper : float
-        No hyperplane has more. Both bounds allow for rounding.
+        No hyperplane has a larger margin.
     augmented : bool
-        Whether the offset is counted in the norm, as in ``max_margin(..., augmented=True)``;
+        Whether the offset counts in the norm, as in ``max_margin(..., augmented=True)``;
         False for hyperplanes through the origin.
     """
 
@@ -108,10 +120,22 @@ class MarginInterval:
 
 
 class Recorded(NamedTuple):
-    """One update: in which pass, at which row, the weights after it, and the multiple of x
-    that was added (learning rate times y times weight; the learning rate of a batch step)."""
+    """One update.
 
-    pass_number: int
+    Attributes
+    ----------
+    epoch : int
+        Counted from 1.
+    row : int
+        The row visited; -1 for a batch step.
+    amount : float
+        The multiple of x that was added: learning rate times y times weight. For a batch step, the
+        learning rate.
+    w, b : arrays
+        The weights and offsets after the update.
+    """
+
+    epoch: int
     row: int
     amount: float
     w: Array
@@ -120,17 +144,19 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a recorded run worked on and how, so that it can be looked at later.
+    """The data, start and settings of a recorded run.
 
     Attributes
     ----------
     problem : Problem or None
-        The rows, not copied. They are left out when the record is pickled or copied: a stored
-        model carries no data.
-    start : (w, b)
+        The rows, not copied. None after the record was pickled or copied: a stored model contains
+        no data.
+    start : tuple of arrays
+        w and b before the first visit.
     visits : float
-        Made before this run, in earlier calls of `partial_fit`.
+        Visits of earlier calls of `partial_fit`.
     settings : TrainingSettings
+        Rule, order and limits.
     schedule : str
         "order", "shuffle" or "sample".
     held_out : bool array or None
@@ -150,13 +176,21 @@ class Setting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """The first updates of a run, for people who want to look. `row` is -1 for a batch step.
+    """The first updates of a run; a sequence of `Recorded`.
 
-    `n_updates` is how many there were; `complete` says whether all of them are here; `setting`
-    is what the run worked on.
+    Attributes
+    ----------
+    epoch, row, amount, visit : arrays of shape (updates,)
+        As in `Recorded`; `visit` is the number of visits made before the update.
+    w, b : arrays
+        Weights and offsets after each update.
+    n_updates : int
+        Updates of the run, including those that were not recorded.
+    setting : Setting or None
+        Data, start and settings of the run.
     """
 
-    pass_number: Array
+    epoch: Array
     row: Array
     amount: Array
     visit: Array
@@ -167,6 +201,7 @@ class Record:
 
     @property
     def complete(self) -> bool:
+        """Whether all updates of the run were recorded."""
         return len(self) == self.n_updates
 
     def __len__(self) -> int:
@@ -174,15 +209,15 @@ class Record:
 
     def __getitem__(self, k: int) -> Recorded:
         return Recorded(
-            int(self.pass_number[k]), int(self.row[k]), float(self.amount[k]), self.w[k], self.b[k]
+            int(self.epoch[k]), int(self.row[k]), float(self.amount[k]), self.w[k], self.b[k]
         )
 
     def __iter__(self) -> Iterator[Recorded]:
         return (self[k] for k in range(len(self)))
 
     def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table, the first of a long record."""
-        header = ["update", "pass", "row", "amount", "w after", "b after"]
+        """Header and lines of the table; only the first lines of a long record."""
+        header = ["update", "epoch", "row", "amount", "w after", "b after"]
         lines = []
         for k, u in enumerate(self):
             if k == most:
@@ -190,7 +225,7 @@ class Record:
                 break
             w, b = (" ".join(f"{v:.4g}" for v in np.ravel(a)[:6]) for a in (u.w, u.b))
             w += " ..." if u.w.size > 6 else ""
-            lines.append([str(k + 1), str(u.pass_number), str(u.row), f"{u.amount:.4g}", w, b])
+            lines.append([str(k + 1), str(u.epoch), str(u.row), f"{u.amount:.4g}", w, b])
         return header, lines
 
     @property
@@ -207,32 +242,44 @@ class Record:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """What one training run did, pass by pass, and why it stopped.
+    """Totals of each epoch of a training run, and why it stopped.
 
     Attributes
     ----------
     stop_reason : StopReason
-    mistakes, updates : int arrays, one entry a pass
-        They differ where a rule also moves on right answers (`Margin`) or where one
-        batch step answers many mistakes.
-    loss : float array
-        Mean objective of each pass, as the stopping test `tol` sees it.
-    norms : float array
-        ||w|| after each pass.
+        Why training stopped.
+    mistakes : int array of shape (n_epochs,)
+        Mistakes in each epoch.
+    updates : int array of shape (n_epochs,)
+        Changes of the weights. Differs from `mistakes` where a rule also moves on correct rows
+        (`Margin`), and where one batch step answers many mistakes.
+    loss : float array of shape (n_epochs,)
+        Mean objective of each epoch, which the stopping test `tol` compares.
+    norms : float array of shape (n_epochs,)
+        ||w|| after each epoch.
     seconds : float
-    cycle : Cycle or None
-    record : Record or None
-        The updates one by one, if asked for with ``record="updates"`` (the first 10,000).
-    scores : float array or None
-        Accuracy on held-out rows after each pass, with early stopping.
+        Time spent in training.
     n_rows : int
-        Rows that were visited; held-out ones are not.
+        Rows visited per epoch, without held-out rows.
+    cycle : Cycle or None
+        The cycle, if that is why training stopped.
+    record : Record or None
+        The updates one by one, with ``record="updates"`` (the first 10,000).
+    scores : float array of shape (n_epochs,) or None
+        Accuracy on held-out rows after each epoch, with early stopping.
     keep : str
-        Which weights were given back.
-    kept_pass : int or None
-        The pass whose weights these are (counted from 1; 0 is the start), where there is one.
+        Which weights were returned.
+    kept_epoch : int or None
+        The epoch of the returned weights (from 1; 0 is the start); None for an average or a vote.
     margin : MarginInterval or None
-        Where the largest margin lies, of a run with ``rule="minover"``.
+        Bounds on the largest margin, with ``rule="minover"``.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> clf = Perceptron(shuffle=False).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> clf.trace_.n_epochs, clf.trace_.mistakes, clf.trace_.stop_reason.sentence
+    (9, array([2, 3, 3, 2, 2, 3, 2, 1, 0]), 'a whole epoch without an update')
     """
 
     stop_reason: StopReason
@@ -246,7 +293,7 @@ class Trace:
     record: Record | None = None
     scores: Array | None = None
     keep: str = "last"
-    kept_pass: int | None = None
+    kept_epoch: int | None = None
     margin: MarginInterval | None = None
 
     def __post_init__(self) -> None:
@@ -255,43 +302,47 @@ class Trace:
                 values.flags.writeable = False
 
     @property
-    def n_passes(self) -> int:
+    def n_epochs(self) -> int:
+        """Number of epochs."""
         return len(self.mistakes)
 
     @property
     def n_mistakes(self) -> int:
+        """Mistakes of all epochs."""
         return int(self.mistakes.sum())
 
     @property
     def n_updates(self) -> int:
+        """Updates of all epochs."""
         return int(self.updates.sum())
 
     @property
     def title(self) -> str:
+        """The run in one line."""
         return (
             f"{self.stop_reason}: {self.stop_reason.sentence}. "
-            f"{plural(self.n_passes, 'pass', 'passes')} over {plural(self.n_rows, 'row')}, "
+            f"{plural(self.n_epochs, 'epoch')} over {plural(self.n_rows, 'row')}, "
             f"{plural(self.n_mistakes, 'mistake')}, {plural(self.n_updates, 'update')}, "
             f"{self.seconds:.3g} s"
         )
 
     @property
-    def given_back(self) -> str:
-        """Which weights the caller got, in words; nothing if they are simply the last."""
+    def returned(self) -> str:
+        """Which weights were returned, in words; empty for the last ones."""
         if self.scores is not None:
-            return f"Given back: the weights of pass {self.kept_pass}, best on the held-out rows."
+            return f"Returned: the weights of epoch {self.kept_epoch}, best on the held-out rows."
         if self.keep == "pocket":
-            when = f"of pass {self.kept_pass}" if self.kept_pass else "of the start"
-            return f"Given back: the weights {when}, which make the fewest training errors."
+            when = f"of epoch {self.kept_epoch}" if self.kept_epoch else "of the start"
+            return f"Returned: the weights {when}, which make the fewest training errors."
         words = {"average": "the mean of the weights after each visit", "vote": "all hyperplanes"}
-        return f"Given back: {words[self.keep]}." if self.keep in words else ""
+        return f"Returned: {words[self.keep]}." if self.keep in words else ""
 
     def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table; the middle is left out of long runs."""
-        header = ["pass", "mistakes", "updates", "mean loss", "||w||"]
+        """Header and lines of the table; long runs are shown without their middle."""
+        header = ["epoch", "mistakes", "updates", "mean loss", "||w||"]
         if self.scores is not None:
             header.append("held out")
-        n = self.n_passes
+        n = self.n_epochs
         half = most // 2
         shown = list(range(n)) if n <= most else [*range(half), -1, *range(n - half, n)]
         lines = []
@@ -313,7 +364,7 @@ class Trace:
 
     @property
     def _end(self) -> list[str]:
-        lines = (self.given_back, str(self.margin or ""), str(self.cycle or ""))
+        lines = (self.returned, str(self.margin or ""), str(self.cycle or ""))
         return [line for line in lines if line]
 
     def __str__(self) -> str:
@@ -330,7 +381,22 @@ class Trace:
 class OneVsRestTrace:
     """One trace per class, each class against the rest.
 
-    ``trace_[k]`` is the one of ``classes[k]``, ``trace_.of("setosa")`` the one of a label.
+    ``trace_[k]`` is the trace of ``classes[k]``, ``trace_.of("setosa")`` that of a label.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+        Labels.
+    traces : tuple of Trace
+        One per class.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from sklearn.datasets import load_iris
+    >>> clf = Perceptron(shuffle=False).fit(*load_iris(return_X_y=True))
+    >>> len(clf.trace_), str(clf.trace_.of(0).stop_reason)
+    (3, 'separated')
     """
 
     classes: Array
@@ -343,30 +409,50 @@ class OneVsRestTrace:
         return len(self.traces)
 
     def of(self, label: Any) -> Trace:
-        """The trace of one class."""
+        """The trace of one class.
+
+        Parameters
+        ----------
+        label : object
+            One of `classes`.
+
+        Returns
+        -------
+        Trace
+            Of this class against the rest.
+
+        Raises
+        ------
+        ValueError
+            If there is no such class.
+        """
         position: int = self.classes.tolist().index(label)
         return self.traces[position]
 
     @property
     def stop_reason(self) -> StopReason:
-        """ "separated" only if every class was; otherwise the reason of the least settled one."""
-        settled = list(StopReason)
-        return max((t.stop_reason for t in self.traces), key=settled.index)
+        """The least conclusive reason of any class; "separated" only if every class was."""
+        reasons = list(StopReason)
+        return max((t.stop_reason for t in self.traces), key=reasons.index)
 
     @property
-    def n_passes(self) -> int:
-        return max(t.n_passes for t in self.traces)
+    def n_epochs(self) -> int:
+        """The most epochs of any class."""
+        return max(t.n_epochs for t in self.traces)
 
     @property
     def n_mistakes(self) -> int:
+        """Mistakes of all classes."""
         return sum(t.n_mistakes for t in self.traces)
 
     @property
     def n_updates(self) -> int:
+        """Updates of all classes."""
         return sum(t.n_updates for t in self.traces)
 
     @property
     def seconds(self) -> float:
+        """Time spent in training all classes."""
         return sum(t.seconds for t in self.traces)
 
     @property
@@ -377,12 +463,12 @@ class OneVsRestTrace:
         )
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table, one class a line."""
-        header = ["class", "passes", "mistakes", "updates", "last pass", "stopped"]
+        """Header and lines of the table, one line per class."""
+        header = ["class", "epochs", "mistakes", "updates", "last epoch", "stopped"]
         lines = [
             [
                 str(c),
-                str(t.n_passes),
+                str(t.n_epochs),
                 str(t.n_mistakes),
                 str(t.n_updates),
                 str(t.mistakes[-1]),
@@ -408,19 +494,20 @@ class OneVsRestTrace:
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
-    """
-    >>> plural(1, "pass", "passes"), plural(2, "pass", "passes"), plural(0, "row")
-    ('1 pass', '2 passes', '0 rows')
+    """A number and its noun.
+
+    >>> plural(1, "class", "classes"), plural(2, "class", "classes"), plural(0, "row")
+    ('1 class', '2 classes', '0 rows')
     """
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table for the terminal, columns set flush right.
+    """A table for the terminal, columns aligned right.
 
-    >>> print(text_table(["pass", "mistakes"], [["1", "12"]]))
-    pass  mistakes
-       1        12
+    >>> print(text_table(["epoch", "mistakes"], [["1", "12"]]))
+    epoch  mistakes
+        1        12
     """
     widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
     return "\n".join(

@@ -291,7 +291,7 @@ def problems(_: Given) -> Section:
         (
             Note(
                 f"Exclusive or: {run.stop_reason_} after {run.n_iter_} passes, of length "
-                f"{run.trace_.cycle.passes}: the weights came back, so this run would never end. "
+                f"{run.trace_.cycle.epochs}: the weights came back, so this run would never end. "
                 f"The verdict, with a proof: {verdict.verdict}."
             ),
             Table.of(
@@ -302,7 +302,7 @@ def problems(_: Given) -> Section:
         ),
         {
             "stop_reason": str(run.stop_reason_),
-            "cycle": run.trace_.cycle.passes,
+            "cycle": run.trace_.cycle.epochs,
             "verdict": verdict.verdict,
             "verified": bool(verdict.verify(X, y)),
             "errors": kept,

@@ -107,7 +107,7 @@ def _told(
     cosine = footage.cosines(*separator)[shown]
     frames = {
         "update": shown.astype(np.int32),
-        "pass": footage.pass_number[shown].astype(np.int32),
+        "pass": footage.epoch[shown].astype(np.int32),
         "visit": footage.visit[shown],
         "mistakes": footage.mistakes[shown].astype(np.int32),
         "row": footage.row[shown].astype(np.int32),
@@ -136,8 +136,8 @@ def _told(
             "updates": trace.n_updates,
             "recorded": len(record),
             "frames": len(shown),
-            "passes": trace.n_passes,
-            "visits": None if footage.batch else trace.n_passes * trace.n_rows,
+            "passes": trace.n_epochs,
+            "visits": None if footage.batch else trace.n_epochs * trace.n_rows,
             "mistakes": trace.n_mistakes,
             "rows": footage.problem.n_rows,
             "features": footage.problem.n_features,
@@ -179,13 +179,13 @@ def _words(footage: Footage, n_shown: int) -> dict[str, str]:
         notes.append("A penalty shrinks w at every visit; shown is w right after each update.")
     return {
         "run": f"{rule}, {update.mode}, {visited}, tie {update.tie}. "
-        f"{plural(trace.n_passes, 'pass', 'passes')} over {plural(trace.n_rows, 'row')}, "
+        f"{plural(trace.n_epochs, 'epoch')} over {plural(trace.n_rows, 'row')}, "
         f"{plural(trace.n_mistakes, 'mistake')}, {plural(trace.n_updates, 'update')}. "
         f"It stopped with {trace.stop_reason}: {trace.stop_reason.sentence}.",
         "end": _sentence(trace.stop_reason.sentence)
         if record.complete
         else "The record ends here; the run went on.",
-        "kept": trace.given_back,
+        "kept": trace.returned,
         "cycle": _sentence(str(trace.cycle or "")),
         "notes": " ".join(notes),
     }

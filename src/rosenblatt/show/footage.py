@@ -33,7 +33,7 @@ class Footage:
         The example of the update; -1 at the start and for a batch step.
     before, after : arrays (K + 1,)
         Its margin, NaN where there is no one example.
-    pass_number, visit, mistakes : arrays (K + 1,)
+    epoch, visit, mistakes : arrays (K + 1,)
         Counters after the update; 0 at the start.
     x : array (K + 1, d)
         The example itself, zeros where there is none.
@@ -48,7 +48,7 @@ class Footage:
     row: Array
     before: Array
     after: Array
-    pass_number: Array
+    epoch: Array
     visit: Array
     mistakes: Array
     x: Array
@@ -91,7 +91,7 @@ class Footage:
             row,
             before,
             after,
-            np.concatenate([[0], record.pass_number]),
+            np.concatenate([[0], record.epoch]),
             np.concatenate([[0.0], record.visit - started + 1.0]),
             _mistakes(trace, record, setting, before, problem.y[row]),
             x,
@@ -116,7 +116,7 @@ class Footage:
         until = np.append(self.record.visit, self.record.visit[-1] + 1.0)
         whole = trace.stop_reason is not StopReason.MAX_UPDATES
         if self.record.complete and whole and setting.settings.weighting == "scale":
-            until[-1] = trace.n_passes * (1 if self.batch else trace.n_rows)
+            until[-1] = trace.n_epochs * (1 if self.batch else trace.n_rows)
         stood = np.diff(until, prepend=0.0)
         visits = np.maximum(until, 1.0)
         mean_w = np.cumsum(stood[:, None] * self.w, axis=0) / visits[:, None]
@@ -256,14 +256,14 @@ def _mistakes(trace: Trace, record: Record, setting: Setting, before: Array, lab
     """
     passed = np.concatenate([[0], np.cumsum(trace.mistakes)])
     if setting.settings.mode != "online":
-        return np.concatenate([[0], passed[record.pass_number]])
+        return np.concatenate([[0], passed[record.epoch]])
     if setting.settings.rule.name == "perceptron":
         return np.arange(len(record) + 1)
     z, tie = before[1:], setting.settings.tie
     tied = {"mistake": z == 0, "correct": z != z, "positive": (z == 0) & (label[1:] < 0)}
     wrong = (z < 0) | tied.get(tie, z == 0)
     total = np.concatenate([[0], np.cumsum(wrong)])
-    first = np.searchsorted(record.pass_number, record.pass_number)  # of the same pass
+    first = np.searchsorted(record.epoch, record.epoch)  # of the same pass
     inside = total[1:] - total[first]
-    most = trace.mistakes[record.pass_number - 1]
-    return np.concatenate([[0], passed[record.pass_number - 1] + np.minimum(inside, most)])
+    most = trace.mistakes[record.epoch - 1]
+    return np.concatenate([[0], passed[record.epoch - 1] + np.minimum(inside, most)])

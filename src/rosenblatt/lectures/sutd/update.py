@@ -47,7 +47,7 @@ def exact_run() -> reference.Run:
 def algorithm(_: Given) -> Section:
     """From 0, example after example, until a pass is clean or the passes are used up."""
     clf, never = run(), run(None, *CROSSED, max_iter=10)
-    rows = [[u.pass_number, u.row + 1, vector(u.w), training_error(u.w)] for u in updates(clf)]
+    rows = [[u.epoch, u.row + 1, vector(u.w), training_error(u.w)] for u in updates(clf)]
     return Section(
         HEADING,
         "Start at theta = 0; at every example that is wrong, theta += y x. Stop at zero training "

@@ -109,7 +109,7 @@ class _Run:
 
     @property
     def visits(self) -> int:
-        return self.trace.n_passes * self.trace.n_rows
+        return self.trace.n_epochs * self.trace.n_rows
 
     @property
     def words(self) -> str:
@@ -117,7 +117,7 @@ class _Run:
         rule = f"margin rule, tau {began.tau:g}" if began.moves_at_margin else began.rule
         eta = "" if began.eta is None else f", eta {began.eta:g}"
         start = ", from w0 != 0" if self.start.any() else ""
-        rows = f"{plural(self.trace.n_passes, 'pass', 'passes')} over {self.trace.n_rows} rows"
+        rows = f"{plural(self.trace.n_epochs, 'epoch')} over {self.trace.n_rows} rows"
         kind = ", Kesler's rows" if began.direct else ""
         return f"{rule}, {began.mode}, tie {began.tie}{eta}{start}{kind}: {rows}"
 
@@ -243,7 +243,7 @@ class _Run:
                 Bound(name, f, None, why) for name, f in zip(NAMES[1:], formulas, strict=True)
             )
             return one, two
-        passes = self.trace.n_passes
+        passes = self.trace.n_epochs
         squares, hinges = [self.visits], [self.visits]  # an update a visit at most
         for v in good_directions(self.scanner, self.growth, passes, planes):
             loss = losses(self.scanner, v)

@@ -98,9 +98,9 @@ class MistakesDisplay:
             }
             if len(values) <= FEW:
                 look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.ink, "mew": 0.7}
-            passes = np.arange(1, len(values) + 1)
-            (self.lines_[name],) = c.ax.plot(passes, values, **look, zorder=3)
-        c.ax.set(xlabel="pass", ylabel="mistakes" if len(self.lines_) == 1 else "in one pass")
+            epochs = np.arange(1, len(values) + 1)
+            (self.lines_[name],) = c.ax.plot(epochs, values, **look, zorder=3)
+        c.ax.set(xlabel="epoch", ylabel="mistakes" if len(self.lines_) == 1 else "in one epoch")
         c.ax.set_ylim(bottom=-0.03 * max(1, *(int(v.max()) for v in self.mistakes.values())))
         for axis in (c.ax.xaxis, c.ax.yaxis):
             axis.get_major_locator().set_params(integer=True)

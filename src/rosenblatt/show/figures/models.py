@@ -51,7 +51,7 @@ def any_trace(source: Any) -> Trace | OneVsRestTrace:
             raise ParameterError(
                 "only a rosenblatt.Perceptron keeps the trace of its run. Fit one, or pass a Trace."
             )
-    if source.n_passes == 0:
+    if source.n_epochs == 0:
         raise ParameterError("this trace is empty: no pass was made. Fit with max_iter >= 1.")
     return source
 

@@ -271,7 +271,7 @@ class _Course:
             self.mistakes.append(np.array([trace.n_mistakes]))
         else:
             each = 1 if all_rows else n
-            ends = done + np.minimum(np.arange(1, trace.n_passes + 1) * each, made)
+            ends = done + np.minimum(np.arange(1, trace.n_epochs + 1) * each, made)
             self.ends.append(ends)
             self.mistakes.append(trace.mistakes)
         full = trace.stop_reason is StopReason.MAX_UPDATES

@@ -133,7 +133,7 @@ class Told:
 
     @property
     def passes(self) -> int:
-        return self.history.visits[-1].pass_number
+        return self.history.visits[-1].epoch
 
     @property
     def updates(self) -> int:

@@ -422,7 +422,7 @@ def sized(facts, arrays, name, values):
         (lambda f, a: (f, {**a, "w": a["w"].astype("f4")}), "w is not float64 of shape"),
         (lambda f, a: (f, {k: v for k, v in a.items() if k != "run.epochs"}), "run.epochs is not"),
         (lambda f, a: (f, {**a, "run.saved_w": a["run.saved_w"][:2]}), "run.saved_w is not"),
-        (lambda f, a: sized(f, a, "saved_w", a["run.saved_w"][:2]), "saved_w has a size that does not fit"),
+        (lambda f, a: sized(f, a, "saved_w", a["run.saved_w"][:2]), "saved_w has a size that"),
         (lambda f, a: sized(f, a, "saved_b", a["run.saved_b"][:0]), "saved_b is missing"),
         (lambda f, a: sized(f, a, "epochs", a["run.epochs"][:3]), "damaged"),
         (lambda f, a: sized(f, a, "order", np.arange(5)), "not between two blocks"),

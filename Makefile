@@ -52,7 +52,9 @@ $(VENV)/.dev: $(VENV)/.test
 	$(PIP) $(EDITABLE) -e '.[dev]'
 	touch $@
 
+# setuptools and wheel build LIBLINEAR, which has no wheel
 $(VENV)/.bench: $(VENV)/.base
+	$(PIP) setuptools wheel
 	$(PIP) $(EDITABLE) -e '.[bench]'
 	touch $@
 

@@ -1,10 +1,9 @@
-"""Accuracy: our rules after one or two passes beside LIBLINEAR with C tuned, VW and SGD.
+"""Accuracy: our rules after one or two passes beside LIBLINEAR with tuned C, VW and SGD.
 
     python benchmarks/run.py accuracy [--quick] [--only a9a w8a]
 
-choices.py says how every setting is chosen, on training rows alone; datasets.py and texts.py where
-the rows come from. What was chosen is trained again on all training rows and judged on the test
-rows.
+choices.py says how settings are chosen, on training rows alone; datasets.py and texts.py where the
+rows come from. The chosen setting is trained again on all training rows and scored on test rows.
 """
 
 from __future__ import annotations
@@ -224,7 +223,7 @@ def compare(
 ) -> list[Row]:
     memory = memory or Memory(None)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two passes are few, as everybody warns
+        warnings.simplefilter("ignore")  # of convergence: two passes are few
         fits = tuned_liblinear(name, split, quick, memory)
         fits += peers_of(name, split, Path(folder))
         fits += ours(name, split, rules, quick, memory)

@@ -1,12 +1,13 @@
-"""What checkpoints cost: training with and without them, one of them by itself, going on from one.
+"""What checkpoints cost: training with and without them, saving one, resuming from one.
 
-    python benchmarks/checkpoints.py
+    python benchmarks/checkpoints.py [--megabytes 200] [--rounds 5]
 
-prints the tables of docs/checkpoints.md. Takes half a minute and 400 MB of a temporary folder.
+The tables of docs/checkpoints.md. Takes 400 MB of a temporary folder.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import time
 from collections.abc import Callable
@@ -21,17 +22,15 @@ from rosenblatt.data.source import LabelIndex
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
-from rosenblatt.stream.fit import Silent
-
-ROUNDS = 5
+from rosenblatt.stream.train import Silent
 
 
 class Stopped(Exception):
-    """Far enough."""
+    """Training reached the part of the file where it should stop."""
 
 
 class Until(Silent):
-    """Stops training at a part of the file."""
+    """Stop training at a part of the file."""
 
     def __init__(self, part: float) -> None:
         self.part = part
@@ -47,8 +46,8 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def write_rows(path: Path, megabytes: int = 200) -> None:
-    """LIBSVM text: 12 of 200 features a row, the same 10,000 rows again and again."""
+def write_rows(path: Path, megabytes: int) -> None:
+    """LIBSVM text: 12 of 200 features per row, the same 10,000 rows again and again."""
     rng = np.random.default_rng(0)
     w, lines = rng.normal(size=200), []
     for _ in range(10_000):
@@ -62,17 +61,21 @@ def write_rows(path: Path, megabytes: int = 200) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name)
         rows, out, saved = folder / "rows.svm", folder / "model", folder / "saved"
-        write_rows(rows)
+        write_rows(rows, args.megabytes)
         settings = {
             "no checkpoints": {},
             "every second": {"checkpoint": saved, "every": 1},
             "every block": {"checkpoint": saved, "every": 0},
         }
         best = dict.fromkeys(settings, float("inf"))
-        for _ in range(ROUNDS):
+        for _ in range(args.rounds):
             for kind, more in settings.items():
                 shutil.rmtree(saved, ignore_errors=True)
                 best[kind] = min(best[kind], seconds(lambda more=more: fit_file(rows, out, **more)))
@@ -94,7 +97,7 @@ def main() -> None:
             group.visit(Block(row, np.zeros(1, np.int32)))
             with CheckpointFolder(saved / str(bits)) as files:
                 state = group.get_state()
-                least = min(seconds(lambda: files.save(*state)) for _ in range(ROUNDS))  # noqa: B023  # called at once
+                least = min(seconds(lambda: files.save(*state)) for _ in range(args.rounds))  # noqa: B023  # called at once
             size = sum(a.nbytes for a in state[1].values()) / 1e6
             print(f"| 2**{bits} features, averaged | {size:.2f} | {least:.3f} |")
 

@@ -92,7 +92,7 @@ FULL_COLUMNS = 128  # up to which a full matrix of variances is tried
 
 
 def settings(split: Split, rules: Sequence[str], quick: bool = False) -> list[Setting]:
-    """What is tried on a set; `rules` that the library lacks are left out."""
+    """The settings to try on a data set."""
     several = len(np.unique(split.y)) > 2
     ways = ("ovr", "direct") if several else ("ovr",)
     orders = ((1, False), (2, True)) if several else ((1, False), (2, False), (2, True))
@@ -158,7 +158,7 @@ def _read(thing: Any) -> Any:
 
 
 def parts(split: Split) -> Iterator[Split]:
-    """Training rows to learn from and to be judged by."""
+    """Folds of the training rows."""
     n = min(len(split.y), MOST_ROWS)
     for cut in range(REPEATS if n <= FEW else 1):
         number = np.arange(n) % FOLDS

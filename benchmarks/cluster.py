@@ -1,4 +1,4 @@
-"""Cluster: DaskPerceptron on one worker and on two, beside Dask-ML, and what travels.
+"""Cluster: DaskPerceptron on one worker and on two, beside Dask-ML, and the bytes sent.
 
     python benchmarks/run.py cluster [--quick]
 
@@ -62,7 +62,7 @@ def source(
 
 
 def cpu_seconds(client: Any) -> list[float]:
-    """What every worker has had of a core so far."""
+    """CPU seconds of every worker so far."""
     return list(client.run(time.process_time).values())
 
 
@@ -86,7 +86,7 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         held = {client: Shards.of(*parts, client=client) for client in (one, two)}
         model = DaskPerceptron(max_iter=rounds, tol=None, **asked)
         for shards in held.values():
-            DaskPerceptron(max_iter=1, tol=None, **asked).fit_shards(shards)  # compiled
+            DaskPerceptron(max_iter=1, tol=None, **asked).fit_shards(shards)  # imports
         best, busy, weights = dict.fromkeys(held, np.inf), {}, {}
         for _ in range(1 if quick else 2):
             for client, shards in held.items():
@@ -107,12 +107,12 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         print(body[-1], file=sys.stderr, flush=True)
     header = [
         "method='mix'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
-        "its core-seconds", "theirs", "same bits",
+        "CPU s, one worker", "CPU s, two workers", "same bits",
     ]  # fmt: skip
     return table(header, body)
 
 
-# ------------------------------------------------------------------------- what travels
+# ------------------------------------------------------------------------- bytes sent
 
 
 def travelled(client: Any) -> int:
@@ -139,7 +139,7 @@ def communication(two: Any, quick: bool) -> str:
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
-        "rows (8 shards, 2 workers)", "features d", "rows, MB", "sent in a round, MB",
+        "rows (8 shards, 2 workers)", "features d", "rows, MB", "sent per round, MB",
         "of 8 d bytes",
     ]  # fmt: skip
     return table(header, body)
@@ -194,14 +194,14 @@ def beside_dask_ml(two: Any, quick: bool) -> str:
             body.append([name, passes, number(seconds), f"{accuracy:.4f}"])
         for keep, passes in (("last", 1), ("last", 3), ("average", 1), ("average", 3)):
             asked = {"max_iter": passes, "tol": None, "keep": keep}
-            DaskPerceptron(**{**asked, "max_iter": 1}).fit(X, y)  # compiled
+            DaskPerceptron(**{**asked, "max_iter": 1}).fit(X, y)  # imports
             began = time.perf_counter()
             model = DaskPerceptron(**asked).fit(X, y)  # with the checks of all rows
             whole = time.perf_counter() - began
             accuracy = np.mean(model.predict(X_test) == y_test)
             body.append([f"DaskPerceptron, {keep}", passes, number(whole), f"{accuracy:.4f}"])
     header = [
-        f"two workers, {n:,} x {d}, 10 % of labels turned", "passes", "seconds",
+        f"two workers, {n:,} x {d}, 10 % of labels flipped", "passes", "seconds",
         "accuracy on clean labels",
     ]  # fmt: skip
     return table(header, body)

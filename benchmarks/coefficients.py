@@ -3,24 +3,24 @@
     python benchmarks/coefficients.py
 
 Real sets are read as benchmarks/separability.py reads them. Generated: standard normal rows, labels
-of a random hyperplane (seed 0), 5 % of them turned, or only rows at least 0.01 from it.
+of a random hyperplane (seed 0), 5 % of them flipped, or only rows at least 0.01 from it.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
+from report import shared_data
 from separability import _labelled, digits, first, noisy
 
 from rosenblatt import infinite_coefficients, read
 
 
 def sets():
-    data = Path(__file__).resolve().parents[2] / "shared" / "data"
-    if data.is_dir():
+    data = shared_data()
+    if data is not None:
         for name in ("a9a", "w8a"):
             table = read(first(data / name), format="libsvm")
             yield name, table.X, table.y
@@ -32,7 +32,7 @@ def sets():
 
 
 def main():
-    infinite_coefficients(*noisy(50, 3))  # compile apart
+    infinite_coefficients(*noisy(50, 3))  # imports
     print("| data | rows x columns | verdict | columns to drop | after that | s |")
     print("|---|---|---|---|---|---|")
     for name, X, y in sets():

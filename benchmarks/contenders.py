@@ -1,19 +1,17 @@
-"""Contenders: each takes the data in the form it likes, trains, and predicts.
+"""Contenders: libraries that train on the same data, each in the form of data it works on.
 
-`start` imports (and, for ours, loads machine code), `convert` makes the contender's form of the
-data; both are reported apart. `fit` alone is what counts as training. passes=None asks for the
-contender's own defaults. `predict` never counts.
+`start` imports, `convert` makes the contender's form of the data; `fit` alone counts as training.
+passes=None means the contender's defaults.
 
 - ours, scikit-learn: the array or CSR matrix as it is.
-- LIBLINEAR: its own copy of the non-zero entries; `-s 1 -c 1 -B 1`, which decides itself when to
-  stop (at most 1,000 passes).
+- LIBLINEAR: its own copy of the non-zero entries; `-s 1 -c 1 -B 1`, with its own stopping test (at
+  most 1,000 passes).
 - Vowpal Wabbit: its binary cache file, made from VW text beforehand; `--loss_function hinge`, for
   more than two classes `--oaa`. It reads the cache in one thread and learns in another.
-- River: one dict of non-zero entries a row, `learn_one` row after row in Python. It gets at most
-  4,000 rows (fewer where rows are long: a million entries), drawn at random; its seconds are those
-  of the rows it got, times all rows / its rows.
-- X @ w: one product with a vector a pass, for each hyperplane.
-- bytes: the file of the training rows read from beginning to end, as it lies on disk.
+- River: one dict of non-zero entries per row, `learn_one` row after row in Python. It gets at most
+  4,000 random rows (a million entries); its seconds are multiplied by all rows / its rows.
+- X @ w: one product with a vector per pass, for each hyperplane.
+- bytes: the file of the training rows, read from beginning to end.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ JUDGED_ROWS = 20_000
 
 
 class Contender:
-    """What all have in common; `scale` is by how much the seconds of `fit` are multiplied."""
+    """Base class; `scale` is the factor of the seconds of `fit` where only some rows were given."""
 
     package = "rosenblatt"
     scale = 1.0
@@ -162,7 +160,7 @@ class Liblinear(Contender):
 
 
 def vw_text(X: Any, labels: np.ndarray, path: Path, rows: int = 20_000) -> None:
-    """`label | column:value ...`, the non-zero entries, a row a line."""
+    """Write `label | column:value ...`, the non-zero entries, one line per row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -181,7 +179,7 @@ def vw_text(X: Any, labels: np.ndarray, path: Path, rows: int = 20_000) -> None:
 
 
 def vw_text_apart(X: Any, labels: np.ndarray, path: Path) -> None:
-    """In a process of its own: the memory of the writer is not VW's."""
+    """Write VW text in another process, so that its memory does not count as VW's."""
     child = multiprocessing.get_context("fork").Process(target=vw_text, args=(X, labels, path))
     child.start()
     child.join()

@@ -1,10 +1,10 @@
-"""Data sets of the comparison: a training and a test part, the same numbers for everyone.
+"""Data sets of the comparison: a training and a test part, the same for all contenders.
 
 Real sets are read in place from the folder shared/data beside the project. Where a set has a test
 file, that is the test part; otherwise every fifth row of a shuffle (seed 0) is. Training rows of
-real sets are shuffled once (seed 0), because some files are sorted by label and not everyone
-shuffles. Columns of dense sets are divided by their largest magnitude among the training rows.
-Generated sets hold out one row in ten.
+real sets are shuffled once (seed 0), because some files are sorted by label and some contenders
+do not shuffle. Columns of dense sets are divided by their largest magnitude among the training
+rows. Generated sets hold out one row in ten.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from and rows to be judged by; labels are whole numbers."""
+    """Training and test rows; labels are whole numbers."""
 
     X: Any
     y: np.ndarray
@@ -61,7 +61,7 @@ class Split:
 
     @property
     def entries(self) -> int:
-        """How many numbers a pass has to look at."""
+        """Number of values that a pass reads."""
         return self.X.nnz if sp.issparse(self.X) else self.X.size
 
 
@@ -152,7 +152,7 @@ REAL: dict[str, Callable[[Path], Split]] = {
 
 
 def dense(n: int, d: int, dtype: Any = np.float64, flipped: float = 0.05) -> Split:
-    """Standard normal rows, labels of a random hyperplane, some of them turned (seed 0)."""
+    """Standard normal rows, labels of a random hyperplane, some of them flipped (seed 0)."""
     rng = np.random.default_rng(SEED)
     X = rng.standard_normal((n, d), dtype=np.float32).astype(dtype, copy=False)
     return held_out(X, labels(X, rng, flipped), one_in=10)
@@ -177,7 +177,7 @@ def labels(X: Any, rng: np.random.Generator, flipped: float) -> np.ndarray:
 GENERATED: dict[str, Callable[[], Split]] = {
     "dense 100,000 x 100": lambda: dense(100_000, 100),
     "dense 1,000,000 x 30, float32": lambda: dense(1_000_000, 30, np.float32),
-    "CSR 400,000 x 95,000, 38 a row": lambda: sparse(400_000, 95_000, 38),
+    "CSR 400,000 x 95,000, 38 per row": lambda: sparse(400_000, 95_000, 38),
 }
 
 

@@ -1,11 +1,10 @@
-"""Endless: a stream of generated rows that is never held, with the memory it takes.
+"""Endless: a stream of generated rows that are not kept, with the memory it takes.
 
     python benchmarks/endless.py [--millions 50] [--features 30]
 
 Rows come in chunks of 10,000 from one generator (seed 0): standard normal features, labels of a
-random hyperplane, 5 % of them turned. Each chunk is learned from by learn_many and forgotten. After
-every million rows it prints the resident memory, the progressive error and the rows a second,
-generating them included.
+random hyperplane, 5 % of them flipped. learn_many learns from each chunk. After every million rows
+it prints the resident memory, the progressive error and the rows per second, generating included.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def main():
             rate = k * CHUNK / (time.perf_counter() - began)
             print(
                 f"{k * CHUNK:>12,} rows  {memory[-1]:7.1f} MB  progressive error "
-                f"{clf.progress_.error:.4f}  {rate:,.0f} rows a second",
+                f"{clf.progress_.error:.4f}  {rate:,.0f} rows per second",
                 flush=True,
             )
     total = time.perf_counter() - began
@@ -64,7 +63,7 @@ def main():
     ]  # fmt: skip
     header = [
         "rows of an endless stream", "MB after the first million", "at most", "at the end",
-        "progressive error", "seconds", "rows a second, learning alone",
+        "progressive error", "seconds", "rows per second, learning alone",
     ]  # fmt: skip
     print("\n" + table(header, [cells]))
 

@@ -129,7 +129,7 @@ def label_ends(axes: Any, ends: dict[str, tuple[float, float]]) -> None:
 
 
 def time_against_accuracy(rows: list[Row], path: Path) -> None:
-    """A panel a set; the points of a curve are 1, 5 and 20 passes, where they were run.
+    """One panel per data set; the points of a curve are 1, 5 and 20 passes, where they were run.
 
     A contender that got a part of the rows only is left out: its accuracy is of that part.
     """

@@ -1,12 +1,12 @@
-"""Reading a LIBSVM file beside scikit-learn's reader and beside reading the bytes.
+"""Reading LIBSVM, VW and CSV files beside scikit-learn's reader and beside reading the bytes.
 
     python benchmarks/files.py [--megabytes 100] [--rounds 5] [--folder DIR]
 
-Generated files (seed 0): 38 entries a row, indices up to 100,000, values written in several ways.
-Ours streams the file chunk by chunk; "kernel" is the parsing loop alone on one thread, on bytes
-that are in memory; "bytes" reads the file and does nothing. Each is the best of several rounds,
-taken in turn. scikit-learn reads a tenth of the file, because it would take long. Memory is the
-largest resident size of a fresh process that does nothing but this (Linux only).
+Generated files (seed 0): 38 entries per row, indices up to 100,000, values written in several ways.
+Ours reads the file chunk by chunk; "parser" is the parser of the core alone, on one thread, on
+bytes that are in memory; "bytes" reads the file and does nothing with it. The contenders take
+turns, and the best of --rounds counts. scikit-learn gets a tenth of the file, because it is slower.
+Memory is the peak resident memory of a process that only reads the file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from __future__ import annotations
 import argparse
 import bz2
 import gzip
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from report import best_of, measure_process
 
 from rosenblatt import read_chunks
 
@@ -30,11 +29,10 @@ WRITTEN = {
     "12345:9.86899159742946E-02": lambda v: f"{v:.14E}",
     "12345:0.09868991597429461": repr,
 }
-PEAK = "print(next(n.split()[1] for n in open('/proc/self/status') if n.startswith('VmHWM')))"
 
 
 def libsvm(written, megabytes, path):
-    """Rows of one block of 2,000, repeated until the file is large enough."""
+    """Write 2,000 rows again and again until the file is large enough."""
     rng = np.random.default_rng(0)
     rows = []
     for _ in range(2000):
@@ -79,8 +77,8 @@ def stream(path, threads=2, **settings):
     return rows
 
 
-def kernel(path):
-    """The parsing loop alone, block after block of bytes that are in memory."""
+def parser(path):
+    """A function that parses the blocks of a file, which are in memory."""
     from rosenblatt.data.blocks import blocks, opened
     from rosenblatt.data.libsvm import Libsvm
     from rosenblatt.data.readers import CHUNK_BYTES
@@ -110,22 +108,6 @@ def peer(path):
     load_svmlight_file(path)
 
 
-def best(rounds, **work):
-    """Megabytes a second of each, the best of several rounds taken in turn."""
-    seconds = dict.fromkeys(work, np.inf)
-    for _ in range(rounds):
-        for name, run in work.items():
-            began = time.perf_counter()
-            run()
-            seconds[name] = min(seconds[name], time.perf_counter() - began)
-    return seconds
-
-
-def peak_megabytes(code):
-    out = subprocess.run([sys.executable, "-c", f"{code}\n{PEAK}"], capture_output=True, check=True)
-    return int(out.stdout) / 1000
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=float, default=100)
@@ -134,48 +116,46 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=args.folder) as name:
         folder = Path(name)
-        began = time.perf_counter()
-        stream(libsvm(WRITTEN["12345:1"], 0.1, folder / "first.svm"))
-        print(f"first file of this process: {time.perf_counter() - began:.1f} s\n")
+        stream(libsvm(WRITTEN["12345:1"], 0.1, folder / "first.svm"))  # imports
         formats(folder, args)
         compressed(folder, args)
-        if Path("/proc/self/status").exists():
-            memory(folder, args)
+        memory(folder, args)
 
 
 def formats(folder, args):
     print(
-        "| entries such as | ours, 2 threads | 1 thread | kernel | bytes | scikit-learn | ratio |"
+        "| reading entries such as | ours, 2 threads | 1 thread | parser | bytes | "
+        "scikit-learn | ours / scikit-learn |"
     )
     print("|---|---|---|---|---|---|---|")
     for shown, written in WRITTEN.items():
         path = libsvm(written, args.megabytes, folder / "data.svm")
         small = libsvm(written, args.megabytes / 10, folder / "small.svm")
-        seconds = best(
-            args.rounds,
-            two=lambda path=path: stream(path, 2),
-            one=lambda path=path: stream(path, 1),
-            kernel=kernel(path),
-            bytes=lambda path=path: only_bytes(path),
-            peer=lambda small=small: peer(small),
-        )
+        runs = {
+            "two": lambda path=path: stream(path, 2),
+            "one": lambda path=path: stream(path, 1),
+            "parser": parser(path),
+            "bytes": lambda path=path: only_bytes(path),
+            "peer": lambda small=small: peer(small),
+        }
+        seconds = best_of(args.rounds, runs)
         size = path.stat().st_size / 1e6
         speed = {k: size / v for k, v in seconds.items()}
         speed["peer"] = small.stat().st_size / 1e6 / seconds["peer"]
         cells = " | ".join(
-            f"{speed[k]:,.0f} MB/s" for k in ("two", "one", "kernel", "bytes", "peer")
+            f"{speed[k]:,.0f} MB/s" for k in ("two", "one", "parser", "bytes", "peer")
         )
-        print(f"| `{shown}` | {cells} | {speed['two'] / speed['peer']:.0f} x |", flush=True)
+        print(f"| `{shown}` | {cells} | {speed['two'] / speed['peer']:.0f} |", flush=True)
     print("\n| other formats | ours, 2 threads | 1 thread |\n|---|---|---|")
     for shown, path, settings in (
         ("VW text, `word12345:0.123`", vw(args.megabytes, folder / "data.vw"), {}),
         ("CSV, 38 columns of `0.123`", table(args.megabytes, folder / "data.csv"), {"target": -1}),
     ):
-        seconds = best(
-            args.rounds,
-            two=lambda path=path, settings=settings: stream(path, 2, **settings),
-            one=lambda path=path, settings=settings: stream(path, 1, **settings),
-        )
+        runs = {
+            "two": lambda path=path, settings=settings: stream(path, 2, **settings),
+            "one": lambda path=path, settings=settings: stream(path, 1, **settings),
+        }
+        seconds = best_of(args.rounds, runs)
         size = path.stat().st_size / 1e6
         print(
             f"| {shown} | {size / seconds['two']:,.0f} MB/s | {size / seconds['one']:,.0f} MB/s |"
@@ -192,25 +172,25 @@ def compressed(folder, args):
         "gzip": lambda: gzip.compress(text, 6),
         "bzip2": lambda: bz2.compress(text),
     }
-    print("\n| compressed | size | ours, 2 threads, MB of text a second |\n|---|---|---|")
+    print("\n| compressed | size | ours, 2 threads, MB of text per second |\n|---|---|---|")
     for name, pack in packs.items():
         packed = folder / "packed"
         packed.write_bytes(pack())
-        seconds = best(max(1, args.rounds // 2), ours=lambda packed=packed: stream(packed))
+        seconds = best_of(max(1, args.rounds // 2), {"ours": lambda packed=packed: stream(packed)})
         part = packed.stat().st_size / len(text)
         print(f"| {name} | {part:.0%} | {len(text) / 1e6 / seconds['ours']:,.0f} |", flush=True)
 
 
 def memory(folder, args):
-    print("\n| resident memory at most | MB |\n|---|---|")
-    print(
-        f"| importing what reading needs | {peak_megabytes('import rosenblatt.data.libsvm'):,.0f} |"
-    )
+    print("\n| peak resident memory of reading | MB |\n|---|---|")
+    codes = {"importing what reading needs": "import rosenblatt.data.libsvm"}
     for factor in (1, 10):
-        path = libsvm(WRITTEN["12345:0.123"], args.megabytes * factor, folder / "data.svm")
+        path = libsvm(WRITTEN["12345:0.123"], args.megabytes * factor, folder / f"{factor}.svm")
         code = f"from rosenblatt import read_chunks\nfor chunk in read_chunks({str(path)!r}): pass"
-        size = path.stat().st_size / 1e6
-        print(f"| streaming a file of {size:,.0f} MB | {peak_megabytes(code):,.0f} |", flush=True)
+        codes[f"reading a file of {path.stat().st_size / 1e6:,.0f} MB"] = code
+    for name, code in codes.items():
+        found = measure_process([sys.executable, "-c", code])
+        print(f"| {name} | {found.memory_mb:,.0f} |", flush=True)
 
 
 if __name__ == "__main__":

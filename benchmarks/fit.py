@@ -1,177 +1,131 @@
-"""A LIBSVM file to a model: `rosenblatt fit` beside scikit-learn and Vowpal Wabbit.
+"""From a LIBSVM file to a model: `rosenblatt fit` beside Vowpal Wabbit and scikit-learn.
 
-    python benchmarks/fit.py [--megabytes 100] [--rounds 3] [--memory] [--folder DIR]
+    python benchmarks/fit.py [--megabytes 100 1000] [--rounds 3] [--folder DIR]
 
-The file (seed 0): 38 entries a row, indices up to 100,000, three digits; labels by a random
-hyperplane, one in ten turned round, so that no pass is clean. Each figure is the best of several
-rounds taken in turn, in one process that has compiled before. "ours" streams and writes the model;
-scikit-learn reads with load_svmlight_file, then fits Perceptron(shuffle=False, tol=None), once;
-Vowpal Wabbit reads the same rows as VW text, where it is installed. Then whole processes on 100
-rows, compiled before and, once, for the first time ever (with an empty disk cache): seconds by the
-clock and of processor, which differ where others keep the machine busy. --memory also streams a
-file ten times as large in a fresh process and reports its largest resident size (Linux only).
+Every measurement is a whole process, start-up included. The contenders take turns, and the best of
+--rounds counts; scikit-learn runs once, because it takes long. Memory is the peak resident memory
+of the process. The file (seed 0) has 38 entries per row, 100,000 features and values of three
+digits; labels are those of a random hyperplane, one in ten flipped.
+
+- ours: `rosenblatt fit FILE --out MODEL --passes N`
+- Vowpal Wabbit: `python -m vowpalwabbit -d FILE -f MODEL --loss_function hinge -b 18`, with
+  `--passes N -c` for more than one pass, on the same rows as VW text
+- scikit-learn: load_svmlight_file, then Perceptron(shuffle=False, tol=None, max_iter=N).fit
+
+--folder needs space for about five times the largest file.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from report import best_processes, interpreter, table, version
 
-from rosenblatt.stream.fit import fit_file
+FEATURES, ENTRIES = 100_000, 38
+SKLEARN = """
+import warnings, numpy as np
+warnings.simplefilter("ignore")
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import Perceptron
+X, y = load_svmlight_file({path!r})
+X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # Perceptron needs it
+Perceptron(shuffle=False, tol=None, max_iter={passes}).fit(X, y)
+"""
 
-FEATURES = 100_000
-PEAK = "print(next(n.split()[1] for n in open('/proc/self/status') if n.startswith('VmHWM')))"
 
+def write(folder: Path, megabytes: float) -> tuple[Path, Path]:
+    """Write the same rows as LIBSVM and as VW text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-def write(folder, megabytes):
-    """The same rows as LIBSVM and as VW text."""
     rng = np.random.default_rng(0)
     plane = rng.standard_normal(FEATURES)
+    names = pa.array([str(k) for k in range(FEATURES)])
+    numbers = pa.array([f"{k / 1000:.3f}" for k in range(1000)])
     svm, vw = folder / "train.svm", folder / "train.vw"
-    with open(svm, "w") as one, open(vw, "w") as other:
+    width, n = FEATURES // ENTRIES, 5_000
+    ends = pa.array(np.arange(0, n * ENTRIES + 1, ENTRIES, dtype=np.int32))
+    with open(svm, "wb") as one, open(vw, "wb") as other:
         while one.tell() < megabytes * 1e6:
-            for _ in range(2000):
-                index = np.unique(rng.integers(1, FEATURES, 38))
-                value = rng.random(len(index)).round(3)
-                sign = 1 if (plane[index] @ value > 0) != (rng.random() < 0.1) else -1
-                pairs = zip(index.tolist(), value.tolist(), strict=True)
-                entries = " ".join(f"{k}:{v:.3f}" for k, v in pairs)
-                one.write(f"{sign:+d} {entries}\n")
-                other.write(f"{sign:d} | {entries}\n")
+            # one entry in each block of columns: indices grow and none occurs twice
+            index = 1 + rng.integers(0, width, (n, ENTRIES)) + np.arange(ENTRIES) * width
+            value = rng.integers(1, 1000, (n, ENTRIES))
+            score = np.einsum("ij,ij->i", plane[index], value / 1000)
+            positive = (score > 0) != (rng.random(n) < 0.1)
+            entries = pc.binary_join_element_wise(
+                names.take(pa.array(index.ravel())), numbers.take(pa.array(value.ravel())), ":"
+            )
+            rows = pc.binary_join(pa.ListArray.from_arrays(ends, entries), " ").to_pylist()
+            for file, signs, between in ((one, ("-1", "+1"), " "), (other, ("-1", "1"), " | ")):
+                lines = (
+                    f"{signs[yes]}{between}{row}\n"
+                    for yes, row in zip(positive.tolist(), rows, strict=True)
+                )
+                file.write("".join(lines).encode())
     return svm, vw
 
 
-def ours(path, passes):
-    def run():
-        fit_file(path, path.parent / "model.safetensors", passes=passes, keep="average")
-
-    return run
-
-
-def sklearns(path, passes):
-    from sklearn.datasets import load_svmlight_file
-    from sklearn.linear_model import Perceptron
-
-    def run():
-        X, y = load_svmlight_file(str(path))
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # it must
-        Perceptron(shuffle=False, tol=None, max_iter=passes).fit(X, y)
-
-    return run
+def ours(svm: Path, passes: int, python: str = sys.executable) -> list[str]:
+    out = str(svm.with_suffix(".safetensors"))
+    command = [python, "-m", "rosenblatt", "fit", str(svm), "--out", out]
+    return [*command, "--passes", str(passes), "--quiet"]
 
 
-def wabbits(path, passes):
-    try:
-        from vowpalwabbit import Workspace
-    except ImportError:
-        return None
-
-    def run():
-        out = path.parent / "vw"
-        many = (
-            f"--passes {passes} -c -k --cache_file {out}.cache --holdout_off" if passes > 1 else ""
-        )
-        Workspace(f"-d {path} -b 18 --loss_function hinge -f {out}.model --quiet {many}").finish()
-
-    return run
+def vowpal_wabbit(vw: Path, passes: int) -> list[str]:
+    command = [sys.executable, "-m", "vowpalwabbit", "-d", str(vw), "-f", f"{vw}.model", "--quiet"]
+    command += ["-b", "18", "--loss_function", "hinge"]
+    if passes > 1:
+        command += ["--passes", str(passes), "--holdout_off", "-k", "--cache_file", f"{vw}.cache"]
+    return command
 
 
-def best(rounds, runs):
-    seconds = dict.fromkeys(runs, float("inf"))
-    for _ in range(rounds):
-        for name, run in runs.items():
-            began = time.perf_counter()
-            run()
-            seconds[name] = min(seconds[name], time.perf_counter() - began)
-    return seconds
+def scikit_learn(svm: Path, passes: int) -> list[str]:
+    return [sys.executable, "-c", SKLEARN.format(path=str(svm), passes=passes)]
 
 
-def peak_megabytes(path, passes):
-    out = path.parent / "model.safetensors"
-    code = (
-        "from rosenblatt.stream.fit import fit_file\n"
-        f"fit_file({str(path)!r}, {str(out)!r}, passes={passes})\n{PEAK}"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1000
-
-
-def small(folder):
-    """Whole processes on 100 rows, the command as people call it: (by the clock, of processor)."""
-    path = folder / "small.svm"
-    with open(folder / "train.svm") as rows:
-        path.write_text("".join(next(rows) for _ in range(100)))
-    out = str(folder / "small.safetensors")
-    fit = [sys.executable, "-m", "rosenblatt.cli", "fit", str(path), "--out", out]
-    bare = [sys.executable, "-c", "import typer, numpy, numba"]
-    found = {}
-    for _ in range(5):
-        for name, command in {"compiled before": fit, "importing typer, numba": bare}.items():
-            now = process(command)
-            found[name] = tuple(map(min, now, found.get(name, now)))
-    with tempfile.TemporaryDirectory(dir=folder) as empty:
-        found["the first time ever"] = process(fit, NUMBA_CACHE_DIR=empty)
-    return found
-
-
-def process(command, **environment):
-    """Seconds of one process: by the clock, and of processor."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, capture_output=True, check=True, env=os.environ | environment)
-    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--megabytes", type=float, default=100)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=float, nargs="+", default=[100, 1000])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--folder")
+    parser.add_argument("--passes", type=int, nargs="+", default=[1, 5])
+    parser.add_argument("--folder", help="where the files go")
+    parser.add_argument(
+        "--against", type=interpreter, metavar="PYTHON", help="interpreter of another environment"
+    )
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=args.folder) as name:
-        folder = Path(name)
-        svm, vw = write(folder, args.megabytes)
-        ours(svm, 2)()  # compiles
-        size = svm.stat().st_size / 1e6
-        print(f"| {size:,.0f} MB to a model | ours | scikit-learn | ratio | VW | ratio |")
-        print("|---|---|---|---|---|---|")
-        for passes in (1, 5):
-            runs = {"ours": ours(svm, passes), "vw": wabbits(vw, passes)}
-            seconds = best(args.rounds, {k: run for k, run in runs.items() if run})
-            seconds |= best(1, {"sklearn": sklearns(svm, passes)})
-            cells = [f"{seconds['ours']:.2f} s ({size / seconds['ours']:,.0f} MB/s)"]
-            for peer in ("sklearn", "vw"):
-                known = peer in seconds
-                cells.append(f"{seconds[peer]:.2f} s" if known else "not installed")
-                cells.append(f"{seconds[peer] / seconds['ours']:.1f} x" if known else "")
-            print(
-                f"| {passes} pass{'es' if passes > 1 else ''} | {' | '.join(cells)} |", flush=True
-            )
-        print("\n| whole process on 100 rows | seconds | of processor |\n|---|---|---|")
-        for what, (seconds, processor) in small(folder).items():
-            print(f"| {what} | {seconds:.2f} | {processor:.2f} |", flush=True)
-        if args.memory:
-            memory(folder, svm, size)
+    head = ["LIBSVM file to model", "passes", "ours, s", "Vowpal Wabbit, s", "scikit-learn, s"]
+    head += ["Vowpal Wabbit / ours", "scikit-learn / ours", "memory, MB: ours", "Vowpal Wabbit"]
+    print(table([*head, "scikit-learn", *["other version, s"] * bool(args.against)], []))
+    for megabytes in args.megabytes:
+        with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+            one_size(Path(folder), megabytes, args)
 
 
-def memory(folder, svm, size):
-    block, large = svm.read_bytes(), folder / "large.svm"
-    with open(large, "wb") as file:
-        for _ in range(10):
-            file.write(block)
-    print("\n| resident memory at most | 1 pass | 2 passes |\n|---|---|---|")
-    for path, megabytes in ((svm, size), (large, 10 * size)):
-        one, two = peak_megabytes(path, 1), peak_megabytes(path, 2)
-        print(f"| file of {megabytes:,.0f} MB | {one:,.0f} MB | {two:,.0f} MB |", flush=True)
+def one_size(folder: Path, megabytes: float, args: argparse.Namespace) -> None:
+    """Print the rows of one file size."""
+    svm, vw = write(folder, megabytes)
+    size = svm.stat().st_size / 1e6
+    for passes in args.passes:
+        commands = {"ours": ours(svm, passes)}
+        if args.against:
+            commands["other"] = ours(svm, passes, args.against)
+        if version("vowpalwabbit"):
+            commands["vw"] = vowpal_wabbit(vw, passes)
+        found = best_processes(args.rounds, commands)
+        found |= best_processes(1, {"sklearn": scikit_learn(svm, passes)})
+        mine = found["ours"].seconds
+        peers = [found.get(name) for name in ("vw", "sklearn")]
+        cells = [f"{size:,.0f} MB", str(passes), f"{mine:.2f} ({size / mine:,.0f} MB/s)"]
+        cells += [f"{one.seconds:.2f}" if one else "not installed" for one in peers]
+        cells += [f"{one.seconds / mine:.1f}" if one else "" for one in peers]
+        cells += [f"{one.memory_mb:,.0f}" if one else "" for one in (found["ours"], *peers)]
+        if args.against:
+            cells.append(f"{found['other'].seconds:.2f}")
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class Degree:
     support: list[int]
     clean: int | None  # the first pass without a mistake
     seconds: float
-    judging: float
+    scoring: float
     other: int
 
 
@@ -76,7 +76,7 @@ def run(data: Path, rows: int, epochs: int, degree: int) -> Degree:
         ends = [round(e * rows) for e in at]
         began = time.process_time()
         scores = model.scores_after(T, ends)
-        judging = time.process_time() - began
+        scoring = time.process_time() - began
         wrong = {kind: getattr(scores, kind).argmax(axis=2) != truth for kind in KINDS}
         steps = model.steps
         clean = np.flatnonzero(mistakes == 0)
@@ -88,7 +88,7 @@ def run(data: Path, rows: int, epochs: int, degree: int) -> Degree:
             [len(np.unique(steps.support[steps.visit <= end])) for end in ends],
             int(clean[0]) + 1 if len(clean) else None,
             seconds,
-            judging,
+            scoring,
             other_mistakes(X[:SOME], y[:SOME], degree),
         )
         STORE.mkdir(parents=True, exist_ok=True)
@@ -109,9 +109,9 @@ def errors_table(found: list[Degree]) -> str:
 
 
 def runs_table(found: list[Degree]) -> str:
-    header = ["degree", "first clean pass", "training, CPU s", "judging, CPU s", "other in float64"]
+    header = ["degree", "first clean pass", "training, CPU s", "scoring, CPU s", "other in float64"]
     lines = [
-        [d.degree, d.clean or "none", number(d.seconds), number(d.judging), d.other] for d in found
+        [d.degree, d.clean or "none", number(d.seconds), number(d.scoring), d.other] for d in found
     ]
     return table(header, lines)
 

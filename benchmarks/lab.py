@@ -2,12 +2,11 @@
 
     python benchmarks/lab.py [--sessions 20] [--points 500] [--steps 20] [--pause 1]
 
-A server in a process of its own (`rosenblatt lab`), its kernels compiled; every session is a thread
-of this process with a connection of its own and `points` points of its own (two Gaussian classes
-that overlap, seed by session). A session does what the page does: it asks for the next 500 steps of
-its run, moves a point and asks for the run and the verdict of the new situation. It does so once a
-second at a time of its own, then again and again without a pause (`--pause`). Seconds are from the
-request to the last byte of the answer. Clients and server share the cores.
+The server is a process (`rosenblatt lab`); every session is a thread of this process with its own
+connection and its own `points` points (two Gaussian classes that overlap, seed by session). A
+session sends the requests of the page: the next 500 steps of its run; then a point is moved, and it
+requests the new run and its verdict. First once per second (`--pause`), then without a pause.
+Seconds are from the request to the last byte of the answer. Clients and server share the cores.
 """
 
 from __future__ import annotations
@@ -197,7 +196,7 @@ def main() -> None:
     header = [
         f"lab, {args.points} points, ms",
         *("one person, median", "worst"),
-        *(f"{args.sessions} people, one move a {args.pause:g} s, median", "worst"),
+        *(f"{args.sessions} people, one move per {args.pause:g} s, median", "worst"),
         *(f"{args.sessions} without a pause, median", "worst"),
     ]
     groups = alone, together, pressed
@@ -210,7 +209,7 @@ def main() -> None:
         "memory of the lab's server, MB",
         f"after {asked:,} requests",
         f"after {2 * asked:,}",
-        "ms of processor time a request",
+        "CPU ms per request",
     ]
     print(table(header, [sizes]))
 

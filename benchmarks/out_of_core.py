@@ -1,25 +1,24 @@
-"""Out of core: one pass over a file that is never held, beside River, scikit-learn and VW.
+"""Out of core: one pass over a file that is not held in memory, beside River, scikit-learn and VW.
 
     python benchmarks/out_of_core.py [--megabytes 100] [--rounds 3] [--folder DIR]
 
-Two sets of rows (seed 0). LIBSVM, as in fit.py: 38 entries a row, 100,000 features; the same rows
+Two sets of rows (seed 0). LIBSVM, as in fit.py: 38 entries per row, 100,000 features; the same rows
 as VW text. CSV of raw columns: six columns of numbers, one with missing values, and three of texts
 (5, 50 and 500 of them), a third of the megabytes.
 
-Every contender runs in a process of its own, which first does the same on the first 500 rows (ours
-compiles there, or loads what was compiled), then once on the file. Seconds are those of the best
-round; contenders take turns. Memory is the largest resident size of the process (Linux).
+Every contender runs in its own process, first on 500 rows (imports), then once on the file. Seconds
+are those of the best round; contenders take turns. Memory is the peak resident memory of the
+process.
 
-- ours: fit_file, reading, learning and writing the model; raw columns are looked at in a pass
-  before, which is in the seconds
+- ours: fit_file, reading, learning and writing the model; a first pass finds the kinds of raw
+  columns; it is included
 - scikit-learn: load_svmlight_file by offset and length, or pandas.read_csv by chunks of 20,000 rows
   and a ColumnTransformer fitted on the first; then Perceptron.partial_fit
 - River: stream.iter_libsvm or iter_csv, predict_one and learn_one of linear_model.Perceptron (for
   raw columns after StandardScaler and OneHotEncoder): a dict per row
 - Vowpal Wabbit: its text, or its binary cache, which was made before; hinge loss, 2**18 weights
 
-scikit-learn's LIBSVM reader and River would take long: they get the first rows only, as said in the
-table, and rows a second are of those.
+scikit-learn's LIBSVM reader and River take long: they get the first rows only, as the table says.
 """
 
 from __future__ import annotations
@@ -245,7 +244,7 @@ def report(folder, found):
             number(speed * sizes[file] / lines[file]) if what != "VW cache" else "",
             number(first["rows"] / first["seconds"] / speed, 2), f"{now['memory']:,.0f}",
         ])  # fmt: skip
-    head = ["out of core, one pass", "by", "rows", "seconds", "rows a second", "MB a second"]
+    head = ["out of core, one pass", "by", "rows", "seconds", "rows per second", "MB per second"]
     print(table([*head, "times as long as ours", "memory, MB"], rows), flush=True)
 
 

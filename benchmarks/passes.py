@@ -6,53 +6,59 @@
 Every measurement is a process of its own under one interpreter; the interpreters take turns, and
 the best of --rounds counts. A pass is the difference of a fit of ten passes and one of two, divided
 by eight, so that validation and start-up do not count. BLAS and our core use one thread.
+
+Rows are standard normal, labels are those of a hyperplane through the origin. Either 1 % of the
+labels are flipped, or the rows closest to the hyperplane are left out, so that few visits update.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import time
 import warnings
 
+from report import check_packages, interpreter, run_child, table
+
+# kind, rows, columns (CSR: entries per row), type, share of labels flipped, of rows left out
 CASES = {
-    "100,000 x 100 float64, clean": ("dense", 100_000, 100, "float64", 0.0),
-    "100,000 x 100 float64": ("dense", 100_000, 100, "float64", 0.01),
-    "1,000,000 x 30 float32, clean": ("dense", 1_000_000, 30, "float32", 0.0),
-    "1,000,000 x 30 float32": ("dense", 1_000_000, 30, "float32", 0.01),
-    "50,000 x 784 float32, clean": ("dense", 50_000, 784, "float32", 0.0),
-    "50,000 x 784 float32": ("dense", 50_000, 784, "float32", 0.01),
-    "CSR 400,000 x 38 entries, clean": ("csr", 400_000, 38, "float64", 0.0),
-    "CSR 400,000 x 38 entries": ("csr", 400_000, 38, "float64", 0.01),
+    "100,000 x 100 float64, few updates": ("dense", 100_000, 100, "float64", 0.0, 0.05),
+    "100,000 x 100 float64": ("dense", 100_000, 100, "float64", 0.01, 0.0),
+    "1,000,000 x 30 float32, few updates": ("dense", 1_000_000, 30, "float32", 0.0, 0.02),
+    "1,000,000 x 30 float32": ("dense", 1_000_000, 30, "float32", 0.01, 0.0),
+    "50,000 x 784 float32, few updates": ("dense", 50_000, 784, "float32", 0.0, 0.1),
+    "50,000 x 784 float32": ("dense", 50_000, 784, "float32", 0.01, 0.0),
+    "CSR 400,000 x 38 entries, few updates": ("csr", 400_000, 38, "float64", 0.0, 0.3),
+    "CSR 400,000 x 38 entries": ("csr", 400_000, 38, "float64", 0.01, 0.0),
 }
 FEW, MANY = 2, 10
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
 
-def rows(kind, n, d, dtype, flipped):
-    """Normal rows, labels of a hyperplane through the origin, some of them flipped."""
+def rows(kind, n, d, dtype, flipped, left_out):
+    """Rows and labels of a case (seed 0)."""
     import numpy as np
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
+    made = round(n / (1 - left_out))
     if kind == "csr":
         blocks = 2_500  # of columns per entry: no row has a column twice
-        columns = np.sort(rng.integers(0, blocks, (n, d)), axis=1) + np.arange(d) * blocks
-        indptr = np.arange(0, n * d + 1, d, dtype=np.int32)
-        data = rng.standard_normal(n * d)
-        X = sp.csr_matrix((data, columns.ravel().astype(np.int32), indptr), (n, d * blocks))
+        columns = rng.integers(0, blocks, (made, d)) + np.arange(d) * blocks
+        indptr = np.arange(0, made * d + 1, d, dtype=np.int32)
+        data = rng.standard_normal(made * d)
+        X = sp.csr_matrix((data, columns.ravel().astype(np.int32), indptr), (made, d * blocks))
     else:
-        X = rng.standard_normal((n, d), dtype=np.float32).astype(dtype)
-    y = X @ rng.standard_normal(X.shape[1]).astype(X.dtype) > 0
-    flip = rng.random(n) < flipped
-    return X, np.where(flip, ~y, y)
+        X = rng.standard_normal((made, d), dtype=np.float32).astype(dtype)
+    score = X @ rng.standard_normal(X.shape[1]).astype(X.dtype)
+    far = np.sort(np.argsort(abs(score))[made - n :]) if left_out else slice(None)
+    X, y = X[far], score[far] > 0
+    return X, np.where(rng.random(n) < flipped, ~y, y)
 
 
-def measure(case, shuffle, repeats, which):
-    """Seconds of one pass and updates per visit, in this process."""
+def measure(case, shuffle, repeats, which, smaller):
+    """Seconds of short and long fits and their updates, in this process."""
     warnings.simplefilter("ignore")
-    X, y = rows(*CASES[case])
+    kind, n, d, *rest = CASES[case]
+    X, y = rows(kind, n // smaller, d, *rest)
     if which == "product":
         import numpy as np
 
@@ -61,36 +67,26 @@ def measure(case, shuffle, repeats, which):
             began = time.perf_counter()
             X @ w
             best = min(best, time.perf_counter() - began)
-        return {"pass": best}
+        return {"few": [0, 0, 0], "many": [1, best, 0], "rows": len(y)}
     if which == "sklearn":
         from sklearn.linear_model import Perceptron
     else:
         from rosenblatt import Perceptron
-    best, clf = {}, None
-    Perceptron(max_iter=1, tol=None, shuffle=shuffle).fit(X, y)  # imports, or a compiler
-    for _ in range(repeats):
-        for passes in (FEW, MANY):
+    found = {"rows": len(y), "package": sys.modules[Perceptron.__module__.split(".")[0]].__file__}
+    Perceptron(max_iter=1, tol=None, shuffle=shuffle).fit(X, y)  # what is imported on first use
+    for name, passes in {"few": FEW, "many": MANY}.items():
+        best = float("inf")
+        for _ in range(repeats):
             clf = Perceptron(max_iter=passes, tol=None, shuffle=shuffle, random_state=0)
             began = time.perf_counter()
             clf.fit(X, y)
-            best[passes] = min(best.get(passes, float("inf")), time.perf_counter() - began)
-    updates = getattr(clf, "n_updates_", None)
-    share = None if updates is None else updates / (clf.n_iter_ * len(y))
-    done = clf.n_iter_
-    return {"pass": (best[MANY] - best[FEW]) / (MANY - FEW), "share": share, "n_iter": done}
+            best = min(best, time.perf_counter() - began)
+        found[name] = [clf.n_iter_, best, getattr(clf, "n_updates_", 0)]
+    return found
 
 
-def in_turns(python, case, shuffle, repeats, which):
-    """The same in a process of its own, with one thread."""
-    command = [python, __file__, "--child", case, "--shuffle", str(int(shuffle)), "--which", which]
-    command += ["--rounds", str(repeats)]
-    done = subprocess.run(
-        command, env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, check=True, text=True
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def compare(case, shuffle, rounds, against):
+def compare(case, shuffle, rounds, against, smaller):
+    """Milliseconds of a pass and updates per visit of each contender; they take turns."""
     runs = {"product": sys.executable, "sklearn": sys.executable, "ours": sys.executable}
     if against:
         runs["other"] = against
@@ -98,49 +94,64 @@ def compare(case, shuffle, rounds, against):
     for _ in range(rounds):
         for name, python in runs.items():
             which = "ours" if name == "other" else name
-            made = in_turns(python, case, shuffle, 2, which)
-            if made["pass"] < found.get(name, {"pass": float("inf")})["pass"]:
-                found[name] = made
-    return found
+            options = ["--child", case, "--shuffle", str(int(shuffle)), "--which", which]
+            options += ["--rounds", "2", "--smaller", str(smaller)]
+            new = run_child(__file__, *options, python=python)
+            old = found.setdefault(name, new)
+            for fit in ("few", "many"):
+                old[fit][1] = min(old[fit][1], new[fit][1])
+    if against:
+        check_packages(found["ours"]["package"], found["other"]["package"])
+    return {name: one_pass(fits) for name, fits in found.items()}
+
+
+def one_pass(fits):
+    """Milliseconds of a pass and updates per visit, from a short and a long fit."""
+    passes, seconds, updates = (b - a for a, b in zip(fits["few"], fits["many"], strict=True))
+    if passes == 0:  # separated within the first passes
+        return {"ms": float("nan"), "share": float("nan")}
+    return {"ms": 1e3 * seconds / passes, "share": updates / (passes * fits["rows"])}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--against", metavar="PYTHON", help="interpreter of another environment")
+    parser.add_argument(
+        "--against", type=interpreter, metavar="PYTHON", help="interpreter of another environment"
+    )
     parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument("--smaller", type=int, default=1, metavar="K", help="divide rows by K")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--shuffle", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--which", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        print(json.dumps(measure(args.child, bool(args.shuffle), args.rounds, args.which)))
+        shuffle = bool(args.shuffle)
+        found = measure(args.child, shuffle, args.rounds, args.which, args.smaller)
+        print(json.dumps(found))
         return
     if not args.json:
-        print(
-            "| rows | order | updates per visit | ours, ms | other version | `X @ w` | "
-            "scikit-learn | ours / other | ours / `X @ w` | scikit-learn / ours |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        head = ["one pass", "order", "updates per visit", "ours, ms", "`X @ w`, ms"]
+        head += ["scikit-learn, ms", "ours / `X @ w`", "scikit-learn / ours"]
+        print(table(head + ["other version, ms", "ours / other"] * bool(args.against), []))
     for case in CASES:
         if args.only and args.only not in case:
             continue
         for shuffle in (False, True):
-            found = compare(case, shuffle, args.rounds, args.against)
+            found = compare(case, shuffle, args.rounds, args.against, args.smaller)
             if args.json:
                 print(json.dumps({"case": case, "shuffle": shuffle, **found}), flush=True)
                 continue
-            ms = {name: 1e3 * made["pass"] for name, made in found.items()}
-            other = f"{ms['other']:.2f}" if "other" in ms else "-"
-            ratio = f"{ms['ours'] / ms['other']:.2f}" if "other" in ms else "-"
-            print(
-                f"| {case} | {'shuffled' if shuffle else 'in order'} | "
-                f"{100 * found['ours']['share']:.1f} % | {ms['ours']:.2f} | {other} | "
-                f"{ms['product']:.2f} | {ms['sklearn']:.2f} | {ratio} | "
-                f"{ms['ours'] / ms['product']:.2f} | {ms['sklearn'] / ms['ours']:.1f} |",
-                flush=True,
-            )
+            ms = {name: made["ms"] for name, made in found.items()}
+            cells = [case, "shuffled" if shuffle else "in order"]
+            cells.append(f"{100 * found['ours']['share']:.2f} %")
+            cells += [f"{ms[name]:.2f}" for name in ("ours", "product", "sklearn")]
+            cells.append(f"{ms['ours'] / ms['product']:.2f}")
+            cells.append(f"{ms['sklearn'] / ms['ours']:.1f}")
+            if args.against:
+                cells += [f"{ms['other']:.2f}", f"{ms['ours'] / ms['other']:.2f}"]
+            print("| " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

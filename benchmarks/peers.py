@@ -1,14 +1,13 @@
-"""Peers: training time, accuracy and memory beside other libraries, in one run.
+"""Peers: training time, accuracy and memory beside other libraries.
 
     python benchmarks/run.py peers [--quick]
 
-Every contender has a process of its own; they take turns. datasets.py says where the data come
-from, contenders.py what each of them is given and what counts as its training.
+Every contender has its own process; they take turns. datasets.py says where the data come from,
+contenders.py what each contender gets and what counts as its training.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -24,16 +23,16 @@ from worker import Failed, Worker
 
 NAMES = [*datasets.REAL, *datasets.GENERATED]
 PASSES = 5  # of the rows that are compared
-OWN, OURS = "rosenblatt", "rosenblatt, last"
-MORE = {"spambase", "a9a", "w8a", "reuters"}  # small enough for 20 passes of everyone
+OURS = "rosenblatt, last"
+MORE = {"spambase", "a9a", "w8a", "reuters"}  # small enough for 20 passes
 OWN_STOP = {OURS, "rosenblatt, average", "scikit-learn Perceptron", "scikit-learn SGDClassifier"}
-LONG = 8.0  # seconds after which a contender is not asked again
-LIMIT = 20.0  # seconds after which it is stopped
+LONG = 8.0  # seconds; slower fits are not repeated
+LIMIT = 20.0  # seconds; slower fits are stopped
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one contender did on one set; `asked` None means with its own defaults."""
+    """One contender on one data set; `asked` is None for its default number of passes."""
 
     data: str
     contender: str
@@ -51,7 +50,7 @@ class Row:
 
     @property
     def stopped(self) -> bool:
-        """It took longer than it was given."""
+        """Whether it reached the time limit."""
         return (self.failed or "").startswith("stopped after")
 
 
@@ -64,7 +63,7 @@ def grid(contender: str, data: str) -> list[int | None]:
     asked: list[int | None] = [PASSES, 1]
     if data in MORE and contender != "River":
         asked.append(20)
-    own = contender in OWN_STOP and data != "mnist"  # half a minute a fit
+    own = contender in OWN_STOP and data != "mnist"  # half a minute per fit
     return [*asked, None] if own else asked
 
 
@@ -76,7 +75,6 @@ def compare(data: str, split: Split, rounds: int, limit: float, names: Iterable[
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         split.save(folder)
-        compile_apart([name for name in names if CONTENDERS[name].package == OWN], split, folder)
         try:
             for contender in names:
                 try:
@@ -114,32 +112,8 @@ def one_round(
             found[contender, asked] |= worker.ask("score")
 
 
-@functools.cache
-def compiled() -> set[tuple[str, str, bool]]:
-    """The kinds of data for which machine code is on disk by now."""
-    return set()
-
-
-def compile_apart(names: Iterable[str], split: Split, folder: Path) -> None:
-    """Fill the cache of machine code, so that no memory of the compiler is counted."""
-    for contender in names:
-        kind = contender, split.kind, len(set(split.y.tolist())) > 2
-        if kind in compiled():
-            continue
-        compiled().add(kind)
-        worker = None
-        try:
-            worker = Worker(contender, folder, 300)
-            worker.ask("fit", 1)
-        except Failed:
-            pass  # its row will say so
-        finally:
-            if worker:
-                worker.close()
-
-
 def run(quick: bool = False, only: Sequence[str] = ()) -> tuple[list[Row], dict[str, str]]:
-    """All sets, and a line about each; a set that is absent is one row that says why."""
+    """All data sets, and a line about each; a missing data set is one row that says why."""
     rows: list[Row] = []
     about: dict[str, str] = {}
     names = ["spambase", "reuters"] if quick else NAMES
@@ -159,7 +133,7 @@ def described(split: Split) -> str:
     n, d = split.X.shape
     stored = f", {split.entries:,} entries" if "CSR" in split.kind else ""
     return (
-        f"{n:,} rows to learn from, {split.X_test.shape[0]:,} to be judged by, {d:,} columns, "
+        f"{n:,} training rows, {split.X_test.shape[0]:,} test rows, {d:,} columns, "
         f"{len(set(split.y.tolist()))} classes, {split.kind}{stored}"
     )
 
@@ -168,7 +142,7 @@ def described(split: Split) -> str:
 
 
 def of(rows: list[Row], data: str, contender: str) -> Row | None:
-    """The row that is compared: the same passes for all, its own stop where there is no choice."""
+    """The fit that is compared: the same passes for all that have a number of passes."""
     asked = None if CONTENDERS[contender].default_only else PASSES
     mine = [r for r in rows if (r.data, r.contender) == (data, contender)]
     return next((r for r in mine if r.asked == asked or r.failed), None)
@@ -190,7 +164,7 @@ def cell(row: Row | None, ours: Row | None) -> str:
 
 
 def summary(rows: list[Row]) -> str:
-    """Seconds of ours, and how many times that the others take."""
+    """Seconds of ours, and those of the others divided by ours."""
     others = [c for c in CONTENDERS if c not in (OURS, "bytes of the file")]
     body = []
     for data in sets_of(rows):
@@ -227,7 +201,7 @@ def details(rows: list[Row], data: str) -> str:
         once = f" ({r.runs} run{'s' if r.runs > 1 else ''})" if r.runs < 3 else ""
         passes = "" if r.passes is None else str(r.passes)
         if r.asked is None and CONTENDERS[r.contender].learns:
-            passes = f"{passes} (its own stop)".strip()
+            passes = f"{passes} (default)".strip()
         body.append(
             [
                 r.contender,

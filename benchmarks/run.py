@@ -1,13 +1,15 @@
 """Run the benchmarks and write their numbers into the documentation.
 
     python benchmarks/run.py                    everything (make bench)
-    python benchmarks/run.py passes peers       only these
-    python benchmarks/run.py peers --only a9a   this set again, the others as they were
-    python benchmarks/run.py --copies           pages under build/benchmarks, not the real ones
-    python benchmarks/run.py --quick            the same with small sizes and one round
-    python benchmarks/run.py --redraw peers     tables and plots again, from the last run's numbers
+    python benchmarks/run.py passes peers       only these jobs
+    python benchmarks/run.py peers --only a9a   this data set again, the others as they were
+    python benchmarks/run.py --copies           write to build/benchmarks/pages, not to docs
+    python benchmarks/run.py --quick            small sizes and one round, into copies
+    python benchmarks/run.py --redraw peers     tables and plots from the numbers of the last run
+    python benchmarks/run.py passes --against OTHER_ENVIRONMENT/bin/python
 
-A job that fails is named at the end; the others are written all the same, each when it is done.
+A job that fails is named at the end. Each job writes its tables when it is done. Detailed tables
+of peers and accuracy go to build/benchmarks.
 """
 
 from __future__ import annotations
@@ -24,35 +26,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from report import (
-    DOCS,
-    ROOT,
-    conditions,
-    load,
-    shared_data,
-    tables_in,
-    write_section,
-)
+from report import DOCS, ROOT, conditions, load, tables_in, write_section
 
 STORE = ROOT / "build" / "benchmarks"
-PEERS = ("numpy", "numba", "scikit-learn", "liblinear-official", "vowpalwabbit", "river")
+PEERS = ("numpy", "scikit-learn", "liblinear-official", "vowpalwabbit", "river")
+PAGE = "benchmarks.md"
 
 
 @dataclass(frozen=True)
 class Script:
-    """A script that prints Markdown tables, and where each goes: header pattern -> page, place."""
+    """A script that prints Markdown tables; header pattern -> page and section of each table."""
 
     file: str
     options: tuple[str, ...]
-    quick: tuple[str, ...] | None  # None: there is no small form of it
+    quick: tuple[str, ...] | None  # None: it has no small form
     places: dict[str, tuple[str, str]]
-    packages: tuple[str, ...] = ("numpy", "numba", "scikit-learn")
+    packages: tuple[str, ...] = ("numpy", "scikit-learn")
+    compares: bool = False  # has --against
 
-    def run(self, pages: Path, quick: bool, redraw: bool) -> None:
+    def run(self, pages: Path, quick: bool, redraw: bool, against: str | None = None) -> None:
         options = self.quick if quick else self.options
         if options is None or redraw:
-            print("  left out: it has no such form")
+            print(f"  left out: {'its numbers are not kept' if redraw else 'it has no small form'}")
             return
+        if against and self.compares:
+            options = (*options, "--against", against)
         before = load()
         command = [sys.executable, str(ROOT / "benchmarks" / self.file), *options]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -62,7 +60,7 @@ class Script:
             raise RuntimeError(f"{self.file} ended with code {done.returncode}")
 
     def write(self, output: str, pages: Path, load_before: float) -> None:
-        """Put each table into its place; the last one of a page has the conditions under it."""
+        """Write each table into its section; the last one of a page gets the conditions."""
         written: dict[str, tuple[str, str]] = {}
         for header, text in tables_in(output).items():
             place = next((p for key, p in self.places.items() if re.search(key, header)), None)
@@ -76,31 +74,37 @@ class Script:
             write_section(pages / page, name, f"{text}\n\n{line}")
 
 
-PAGE = "benchmarks.md"
-
-
-def sonar() -> tuple[str, ...]:
-    folder = shared_data()
-    path = folder / "sonar" / "sonar.all-data" if folder else None
-    return ("--sonar", str(path)) if path and path.exists() else ()
-
-
 SCRIPTS = {
-    "passes": Script(
-        "passes.py",
-        ("--rounds", "5", *sonar()),
-        ("--rounds", "1"),
+    "cold": Script(
+        "cold.py",
+        ("--rounds", "7", "--fresh"),
+        ("--rounds", "1", "--rules", "perceptron"),
         {
-            r"sketch": (PAGE, "sketch"),
-            r"order": (PAGE, "passes"),
-            r"shortcut": (PAGE, "kept-margins"),
+            r"first fit": (PAGE, "cold"),
+            r"on Iris": (PAGE, "cold-iris"),
+            r"whole process": (PAGE, "cold-process"),
         },
     ),
-    "floors": Script(
-        "floors.py",
-        ("--rounds", "7", *sonar()),
-        None,
-        {r"floor of": (PAGE, "floors"), r"an update of sonar": (PAGE, "floor-update")},
+    "passes": Script(
+        "passes.py",
+        ("--rounds", "7"),
+        ("--rounds", "1", "--smaller", "20"),
+        {r"one pass": (PAGE, "passes")},
+        compares=True,
+    ),
+    "threads": Script(
+        "threads.py",
+        ("--rounds", "7"),
+        ("--rounds", "1", "--smaller", "10"),
+        {r"two threads": (PAGE, "threads")},
+        ("numpy",),
+    ),
+    "decision_function": Script(
+        "decision_function.py",
+        ("--rounds", "7"),
+        ("--rounds", "1", "--smaller", "20"),
+        {r"decision_function": (PAGE, "decision-function")},
+        compares=True,
     ),
     "files": Script(
         "files.py",
@@ -112,24 +116,21 @@ SCRIPTS = {
             r"compressed": ("files.md", "reading-compressed"),
             r"resident": ("files.md", "reading-memory"),
         },
-        ("numba", "scikit-learn", "pyarrow"),
+        ("scikit-learn", "pyarrow"),
     ),
     "fit": Script(
         "fit.py",
-        ("--rounds", "3", "--memory"),
+        ("--rounds", "7"),
         ("--rounds", "1", "--megabytes", "2"),
-        {
-            r"to a model": ("files.md", "fit"),
-            r"whole process": ("files.md", "fit-process"),
-            r"resident": ("files.md", "fit-memory"),
-        },
-        ("numba", "scikit-learn", "vowpalwabbit"),
+        {r"file to model": ("files.md", "fit")},
+        ("scikit-learn", "vowpalwabbit"),
+        compares=True,
     ),
     "learn_one": Script(
         "learn_one.py",
         ("--rounds", "7"),
         ("--rounds", "1", "--rows", "400"),
-        {r"rows per second": (PAGE, "learn-one"), r"to River's": (PAGE, "learn-one-ratio")},
+        {r"rows per second": (PAGE, "learn-one"), r"divided by": (PAGE, "learn-one-ratio")},
         ("numpy", "scikit-learn", "river"),
     ),
     "endless": Script(
@@ -137,14 +138,24 @@ SCRIPTS = {
         ("--millions", "50"),
         ("--millions", "1"),
         {r"endless stream": (PAGE, "endless")},
-        ("numpy", "numba"),
+        ("numpy",),
     ),
     "out_of_core": Script(
         "out_of_core.py",
         ("--rounds", "3"),
         ("--rounds", "1", "--megabytes", "2"),
         {r"out of core": (PAGE, "out-of-core")},
-        ("numba", "pyarrow", "scikit-learn", "vowpalwabbit", "river"),
+        ("pyarrow", "scikit-learn", "vowpalwabbit", "river"),
+    ),
+    "checkpoints": Script(
+        "checkpoints.py",
+        ("--megabytes", "200", "--rounds", "5"),
+        ("--megabytes", "5", "--rounds", "1"),
+        {
+            r"one pass over": ("checkpoints.md", "checkpoints"),
+            r"one checkpoint": ("checkpoints.md", "checkpoints-size"),
+        },
+        ("numpy", "safetensors"),
     ),
     "cluster": Script(
         "cluster.py",
@@ -152,12 +163,12 @@ SCRIPTS = {
         ("--quick",),
         {
             r"method='mix'": (PAGE, "cluster"),
-            r"sent in a round": (PAGE, "cluster-communication"),
-            r"of labels turned": (PAGE, "cluster-dask-ml"),
+            r"sent per round": (PAGE, "cluster-communication"),
+            r"of labels flipped": (PAGE, "cluster-dask-ml"),
             r"verdict, ": (PAGE, "cluster-separability"),
             r"accuracy on test rows, average": (PAGE, "cluster-accuracy"),
         },
-        ("numba", "scikit-learn", "dask", "distributed", "dask-ml"),
+        ("scikit-learn", "dask", "distributed", "dask-ml"),
     ),
     "separability": Script(
         "separability.py",
@@ -168,28 +179,28 @@ SCRIPTS = {
             r"verified again": (PAGE, "separability-real"),
             r"extra memory": (PAGE, "separability-large"),
         },
-        ("numpy", "numba", "scipy", "highspy", "python-flint"),
+        ("numpy", "scipy", "highspy", "python-flint"),
     ),
     "lab": Script(
         "lab.py",
         (),
         ("--sessions", "4", "--points", "100", "--steps", "3"),
         {r"lab, \d+ points": (PAGE, "lab"), r"the lab's server": (PAGE, "lab-memory")},
-        ("numpy", "numba", "starlette", "uvicorn"),
+        ("numpy", "starlette", "uvicorn"),
     ),
     "libol": Script(
         "libol.py",
         (),
         ("--permutations", "5"),
         {r"published": (PAGE, "libol")},
-        ("numpy", "numba"),
+        ("numpy",),
     ),
     "coefficients": Script(
         "coefficients.py",
         (),
         None,
         {r"columns to drop": ("logistic.md", "coefficients")},
-        ("numpy", "numba", "highspy", "python-flint"),
+        ("numpy", "highspy", "python-flint"),
     ),
     "freund_schapire": Script(
         "freund_schapire.py",
@@ -199,21 +210,19 @@ SCRIPTS = {
             r"after epoch": ("kernel.md", "freund-schapire"),
             r"other in float64": ("kernel.md", "freund-schapire-runs"),
         },
-        ("numpy", "numba"),
+        ("numpy",),
+    ),
+    "size": Script(
+        "size.py",
+        (),
+        (),
+        {r"installed size": (PAGE, "size")},
+        (),
     ),
 }
 
 
 # ------------------------------------------------------------------ jobs that keep their numbers
-
-
-def cold_job(pages: Path, quick: bool, redraw: bool) -> None:
-    import cold
-
-    before = load()
-    body = stored("cold", lambda: cold.run(quick), redraw)
-    line = conditions(("numba", "llvmlite", "scikit-learn"), before)
-    write_section(pages / PAGE, "cold", f"{cold.markdown(body)}\n\n{line}")
 
 
 def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) -> None:
@@ -225,20 +234,21 @@ def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) 
     def run() -> dict:
         rows, about = peers.run(quick, only)
         kept = kept_rows("peers", only)
-        line = conditions(PEERS, before)
         return {
             "rows": kept["rows"] + [asdict(row) for row in rows],
             "about": kept["about"] | about,
-            "line": line,
+            "line": conditions(PEERS, before),
         }
 
-    found = stored("peers", run, redraw)
+    found = stored("peers", run, quick, redraw)
     rows = [peers.Row(**row) for row in found["rows"]]
-    page = pages / PAGE
-    write_section(page, "peers-seconds", peers.summary(rows))
-    write_section(page, "peers-accuracy", f"{peers.accuracies(rows)}\n\n{found['line']}")
-    write_section(page, "peers", peers.markdown(rows, found["about"]))
-    figures.time_against_accuracy(rows, pages / "images" / "time_against_accuracy.svg")
+    image = "images/time_against_accuracy.svg"
+    figures.time_against_accuracy(rows, pages / image)
+    shown = f"![Test accuracy against seconds of training, one panel per data set]({image})"
+    write_section(pages / PAGE, "peers-seconds", peers.summary(rows))
+    text = f"{peers.accuracies(rows)}\n\n{shown}\n\n{found['line']}"
+    write_section(pages / PAGE, "peers-accuracy", text)
+    write_details("peers", peers.markdown(rows, found["about"]), quick)
 
 
 def accuracy_job(
@@ -260,11 +270,10 @@ def accuracy_job(
             "line": conditions(PEERS[:-1], before),
         }
 
-    found = stored("accuracy", run, redraw)
+    found = stored("accuracy", run, quick, redraw)
     rows = [accuracy.Row(**row) for row in found["rows"]]
-    text = f"{tables.summary(rows)}\n\n{found['line']}"
-    write_section(pages / PAGE, "accuracy-summary", text)
-    write_section(pages / PAGE, "accuracy", tables.markdown(rows, found["about"]))
+    write_section(pages / PAGE, "accuracy", f"{tables.summary(rows)}\n\n{found['line']}")
+    write_details("accuracy", tables.markdown(rows, found["about"]), quick)
 
 
 def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
@@ -276,15 +285,17 @@ def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
     def run() -> dict:
         return {"curves": scaling.run(quick), "line": conditions(PEERS, before)}
 
-    found = stored("scaling", run, redraw)
-    text = f"{scaling.markdown(found['curves'])}\n\n{found['line']}"
+    found = stored("scaling", run, quick, redraw)
+    image = "images/scaling.svg"
+    figures.scaling(found["curves"], pages / image)
+    shown = f"![Seconds against rows, columns and entries per row, logarithmic]({image})"
+    text = f"{scaling.markdown(found['curves'])}\n\n{shown}\n\n{found['line']}"
     write_section(pages / PAGE, "scaling", text)
-    figures.scaling(found["curves"], pages / "images" / "scaling.svg")
 
 
-def stored(name: str, run: Callable, redraw: bool):
+def stored(name: str, run: Callable, quick: bool, redraw: bool):
     """The numbers of a run, kept as JSON so that tables and plots can be made again."""
-    path = STORE / f"{name}.json"
+    path = STORE / f"{name}{'-quick' if quick else ''}.json"
     if not redraw:
         found = run()
         STORE.mkdir(parents=True, exist_ok=True)
@@ -293,7 +304,7 @@ def stored(name: str, run: Callable, redraw: bool):
 
 
 def kept_rows(name: str, only: Sequence[str]) -> dict:
-    """What the last run found of the sets that are not run now."""
+    """The numbers of the last run for data sets that are not run now."""
     path = STORE / f"{name}.json"
     if not only or not path.exists():
         return {"rows": [], "about": {}}
@@ -302,29 +313,24 @@ def kept_rows(name: str, only: Sequence[str]) -> dict:
     return {"rows": rows, "about": before["about"]}
 
 
+def write_details(name: str, text: str, quick: bool) -> None:
+    """Write the detailed tables of a job, which are too long for the documentation."""
+    path = STORE / f"{name}{'-quick' if quick else ''}.md"
+    path.write_text(text)
+    print(f"  details: {path.relative_to(ROOT)}")
+
+
 JOBS: dict[str, Callable[..., None]] = {
-    "passes": SCRIPTS["passes"].run,
-    "floors": SCRIPTS["floors"].run,
-    "cold": cold_job,
+    **{name: SCRIPTS[name].run for name in ("cold", "passes", "threads", "decision_function")},
     "peers": peers_job,
     "accuracy": accuracy_job,
     "scaling": scaling_job,
-    "files": SCRIPTS["files"].run,
-    "fit": SCRIPTS["fit"].run,
-    "out_of_core": SCRIPTS["out_of_core"].run,
-    "learn_one": SCRIPTS["learn_one"].run,
-    "endless": SCRIPTS["endless"].run,
-    "cluster": SCRIPTS["cluster"].run,
-    "separability": SCRIPTS["separability"].run,
-    "coefficients": SCRIPTS["coefficients"].run,
-    "lab": SCRIPTS["lab"].run,
-    "libol": SCRIPTS["libol"].run,
-    "freund_schapire": SCRIPTS["freund_schapire"].run,
 }
+JOBS |= {name: script.run for name, script in SCRIPTS.items() if name not in JOBS}
 
 
 def pages_for(copies: bool) -> Path:
-    """The documentation itself, or copies of its pages."""
+    """The folder of the documentation, or a folder with copies of its pages."""
     if not copies:
         return DOCS
     folder = STORE / "pages"
@@ -338,18 +344,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("jobs", nargs="*", metavar="job", help=", ".join(JOBS))
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
-    parser.add_argument("--copies", action="store_true", help="leave the documentation alone")
+    parser.add_argument("--copies", action="store_true", help="do not change docs")
     parser.add_argument(
-        "--only", nargs="+", default=(), metavar="DATA", help="sets of peers, accuracy"
+        "--only", nargs="+", default=(), metavar="DATA", help="data sets of peers and accuracy"
     )
     parser.add_argument(
-        "--chosen", action="store_true", help="accuracy: with the settings that the last run chose"
+        "--chosen", action="store_true", help="accuracy: use the settings that the last run chose"
     )
-    parser.add_argument("--redraw", action="store_true", help="from the numbers of the last run")
+    parser.add_argument("--redraw", action="store_true", help="use the numbers of the last run")
+    parser.add_argument(
+        "--against", metavar="PYTHON", help="also measure another version, in its environment"
+    )
     args = parser.parse_args()
     unknown = set(args.jobs) - set(JOBS)
     if unknown:
-        parser.error(f"there is no job {', '.join(sorted(unknown))}; there are {', '.join(JOBS)}")
+        parser.error(f"unknown job: {', '.join(sorted(unknown))}. Known jobs: {', '.join(JOBS)}")
     pages, failed = pages_for(args.quick or args.copies), []
     for name in args.jobs or JOBS:
         began = time.perf_counter()
@@ -357,6 +366,7 @@ def main() -> None:
         try:
             more = {"only": args.only} if name in ("peers", "accuracy") else {}
             more |= {"chosen": args.chosen} if name == "accuracy" else {}
+            more |= {"against": args.against} if name in SCRIPTS else {}
             JOBS[name](pages, args.quick, args.redraw, **more)
         except Exception:
             traceback.print_exc()

@@ -3,8 +3,8 @@
     python benchmarks/run.py scaling [--quick]
 
 Generated data of datasets.py. Five passes where passes can be set; LIBLINEAR until it stops. A
-contender that took more than five seconds for a size is not asked for ten times that, nor are
-those that copy the data entry by entry for more than thirty million entries.
+contender that took more than five seconds is left out at the next size, and so are LIBLINEAR and
+Vowpal Wabbit, which copy the data, above thirty million entries.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SWEEPS: dict[str, tuple[Callable[[int], Split], tuple[int, ...]]] = {
         lambda d: dense(10_000, d, np.float32),
         (10, 100, 1_000, 10_000),
     ),
-    "entries a row (20,000 x 1,000, CSR)": (
+    "entries per row (20,000 x 1,000, CSR)": (
         lambda k: sparse(20_000, 1_000, k),
         (1, 10, 100, 1_000),
     ),
@@ -63,7 +63,7 @@ def one_size(
                 continue
             try:
                 contender = ready(name, split, Path(folder) / str(k))
-                contender.fit(PASSES)  # what is not there yet is loaded
+                contender.fit(PASSES)  # what is imported on first use
             except Exception as error:
                 failed[name] = f"{type(error).__name__}: {error}"
                 continue

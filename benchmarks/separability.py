@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from report import shared_data
 from scipy.optimize import linprog
 
 from rosenblatt import read, separability
@@ -133,8 +134,8 @@ def real_sets(data):
 
 
 def real():
-    data = Path(__file__).resolve().parents[2] / "shared" / "data"
-    if not data.is_dir():
+    data = shared_data()
+    if data is None:
         print("no folder shared/data beside the project: real sets are left out")
         return
     print("| set | rows x features | verdict | found and proven, s | verified again, s |")
@@ -206,7 +207,7 @@ def main():
     parser.add_argument("--limit", type=float, default=60.0)
     parser.add_argument("--only", choices=["generated", "real", "large"])
     given = parser.parse_args()
-    for dtype in (np.float64, np.float32):  # compile apart
+    for dtype in (np.float64, np.float32):  # imports
         X, y = noisy(50, 3)
         separability(X.astype(dtype), y)
     separability(sp.csr_array(X), y)

@@ -1,4 +1,4 @@
-"""Texts of the comparison: posts, messages and reviews, turned into numbers the same for everyone.
+"""Texts of the comparison: posts, messages and reviews, with one tf-idf for all contenders.
 
 scikit-learn's `TfidfVectorizer(sublinear_tf=True, min_df=2)`, everything else as it
 is by default: words of two characters or more, in lower case, rows of length 1. It learns its

@@ -1,13 +1,12 @@
-"""Worker: one contender in a process of its own, asked over a pipe.
+"""Worker: one contender in its own process, driven over a pipe.
 
-A process of its own shows what memory it needs; a pipe lets contenders take turns. The child
+Its own process shows how much memory it needs; a pipe lets contenders take turns. The child
 
 1. loads the data, with numpy and scipy only, and notes its high-water mark;
 2. imports the contender, then converts the data (seconds, not part of training);
-3. on each `fit` trains (up to five times within a tenth of a second, where that is quick) and
-   answers with the seconds of the best; `memory` is the high-water mark since the start less that
-   of step 1 (ask the first fit, before any `score`), `fit_memory` the rise during this fit alone
-   (Linux).
+3. on each `fit` trains (up to five times within a tenth of a second) and returns the seconds of the
+   best; `memory` is the high-water mark since the start minus that of step 1 (taken at the first
+   fit, before any `score`), `fit_memory` the rise during this fit (Linux).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Failed(RuntimeError):
 
 
 class Worker:
-    """The parent's end. Give `limit` seconds to each answer; a late one costs the process."""
+    """The parent's end. An answer that takes longer than `limit` seconds ends the process."""
 
     def __init__(self, name: str, folder: Path, limit: float):
         self.limit = limit

@@ -70,7 +70,8 @@ namespace {
 
 void check_size(size_t size, size_t wanted, const char* name) {
     if (size != 0 && size != wanted)
-        throw nb::value_error((std::string(name) + " does not fit the machine.").c_str());
+        throw nb::value_error(
+            (std::string(name) + " has a size that does not fit the machine.").c_str());
 }
 
 // Arrays that are indexed later must have the sizes of this machine.

@@ -201,8 +201,9 @@ std::pair<int64_t, double> scan_rows(const RowsObject& object, Input<int32_t, nb
     const int64_t n = order ? int64_t(order->shape(0)) : rows.n;
     for (int64_t k = 0; order && k < n; ++k) checked(object, order->data()[k]);
     if (t < 0 || t > n) throw nb::index_error("t is not a visit of this scan.");
-    const Scan scan{y.data(), positive, order ? order->data() : nullptr, n,
-                    seen ? seen->data() : nullptr};
+    const Scan scan{
+        y.data(),     positive, order ? order->data() : nullptr, n, seen ? seen->data() : nullptr,
+        order ? n : 0};
     const Found found = rows.ops->scan(rows, scan, w.data(), b, t, bar);
     return {found.t, found.score};
 }

@@ -60,6 +60,11 @@ struct Vectors {
     }
     static Vector load(const double* p) { return unaligned<Vector>(p); }
     static Vector load(const float* p) {
+#if defined(__AVX512F__) && !defined(__clang__)
+        // GCC 12 converts eight numbers in two halves unless it is told otherwise
+        if constexpr (BYTES == 64)
+            return __builtin_ia32_cvtps2pd512_mask(unaligned<Vector32>(p), Vector{}, 255, 4);
+#endif
         return __builtin_convertvector(unaligned<Vector32>(p), Vector);
     }
     // v where all bits of `keep` are set, 0 where none is
@@ -69,7 +74,8 @@ struct Vectors {
     static void store(double* p, Vector v) { __builtin_memcpy(p, &v, sizeof(Vector)); }
 };
 
-inline void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
+// GCC deletes calls of functions that only prefetch, because they change nothing: they are inlined.
+ROSENBLATT_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 #else
 #define ROSENBLATT_INLINE inline
 
@@ -83,7 +89,7 @@ struct Vectors {
     static void store(double* p, Vector v) { *p = v; }
 };
 
-inline void prefetch(const void*) {}
+ROSENBLATT_INLINE void prefetch(const void*) {}
 #endif
 
 // Sum of N lanes, by halves: s[l] += s[l + N / 2], and so on (see rows.hpp).
@@ -143,12 +149,27 @@ struct Lanes {
 constexpr int WIDE = ROSENBLATT_WIDTH;
 constexpr int NARROW = ROSENBLATT_WIDTH < 32 ? ROSENBLATT_WIDTH : 32;
 
-// A scan that does not visit rows in order asks the memory for them ahead of time: ROWS_AHEAD
-// visits before their turn, at most LINES cache lines of each; for indptr of CSR rows STARTS_AHEAD
-// visits.
-constexpr int64_t ROWS_AHEAD = 6, STARTS_AHEAD = 12, LINES = 16, LINE = 64;
+// The score of a row of the positive class, minus the score of another row. The sign bit is set
+// without a branch, which labels in random order would make the processor mispredict.
+ROSENBLATT_INLINE double with_sign(double score, bool positive) {
+    uint64_t bits;
+    __builtin_memcpy(&bits, &score, sizeof bits);
+    bits ^= uint64_t(!positive) << 63;
+    __builtin_memcpy(&score, &bits, sizeof bits);
+    return score;
+}
 
-inline void prefetch_range(const void* from, int64_t bytes) {
+// A scan that does not visit rows in order asks the memory for them ahead of time: so many rows
+// that IN_FLIGHT cache lines are on their way, at most LINES lines of each row and MOST_AHEAD rows.
+// The starts of CSR rows are asked for STARTS_AHEAD rows ahead.
+constexpr int64_t LINE = 64, LINES = 64, IN_FLIGHT = 160, MOST_AHEAD = 12, STARTS_AHEAD = 24;
+
+inline int64_t rows_ahead(int64_t bytes_per_row) {
+    const int64_t rows = IN_FLIGHT * LINE / (bytes_per_row + LINE);
+    return rows < 1 ? 1 : rows > MOST_AHEAD ? MOST_AHEAD : rows;
+}
+
+ROSENBLATT_INLINE void prefetch_range(const void* from, int64_t bytes) {
     const char* p = static_cast<const char*>(from);
     for (int64_t k = 0; k < bytes && k < LINES * LINE; k += LINE) prefetch(p + k);
 }
@@ -234,7 +255,7 @@ struct Dense {
     }
 
     double dot(int64_t i, const double* w, const Tail& tail) const {
-        Lanes<NARROW> s[1][1];
+        Lanes<sizeof(T) == 4 ? WIDE : NARROW> s[1][1];
         products(at(i), w, 0, tail.w, 0, s);
         return s[0][0].sum();
     }
@@ -252,9 +273,10 @@ struct Dense {
         }
     }
 
-    void prefetch_ahead(const Scan& scan, int64_t t) const {
-        if (t + ROWS_AHEAD < scan.n)
-            prefetch_range(at(scan.order[t + ROWS_AHEAD]), d * int64_t(sizeof(T)));
+    int64_t bytes_per_row() const { return d * int64_t(sizeof(T)); }
+
+    ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
+        if (t + ahead < scan.n_order) prefetch_range(at(scan.order[t + ahead]), bytes_per_row());
     }
 
     // Tiles of R rows and up to PLANES planes fill the registers. Rows are taken one by one where
@@ -350,10 +372,15 @@ struct Csr {
         return entries;
     }
 
-    void prefetch_ahead(const Scan& scan, int64_t t) const {
-        if (t + STARTS_AHEAD < scan.n) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
-        if (t + ROWS_AHEAD < scan.n) {
-            const I* p = starts() + scan.order[t + ROWS_AHEAD];
+    int64_t bytes_per_row() const {
+        const int64_t entries = rows.n > 0 ? (starts()[rows.n] - starts()[0]) / rows.n : 0;
+        return entries * int64_t(sizeof(T) + sizeof(I));
+    }
+
+    ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
+        if (t + STARTS_AHEAD < scan.n_order) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
+        if (t + ahead < scan.n_order) {
+            const I* p = starts() + scan.order[t + ahead];
             const int64_t size = p[1] - p[0];
             prefetch_range(values() + p[0], size * int64_t(sizeof(T)));
             prefetch_range(columns() + p[0], size * int64_t(sizeof(I)));
@@ -439,16 +466,17 @@ struct Ops {
                       double bar) {
         const R r{rows};
         const auto tail = r.tail(w);
+        const int64_t ahead = scan.order ? rows_ahead(r.bytes_per_row()) : 0;
         for (; t < scan.n; ++t) {
             int64_t i = t;
             if (scan.order) {
-                r.prefetch_ahead(scan, t);
+                r.prefetch_ahead(scan, t, ahead);
                 i = scan.order[t];
             }
             if (scan.y[i] < 0) return {t, 0};
             const double score = r.dot(i, w, tail) + b;
             if (scan.seen) scan.seen[i] = score;
-            const double z = scan.y[i] == scan.positive ? score : -score;
+            const double z = with_sign(score, scan.y[i] == scan.positive);
             if (!(bar < z && z <= LARGEST)) return {t, score};
         }
         return {t, 0};

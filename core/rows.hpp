@@ -49,8 +49,9 @@ struct Scan {
     const int32_t* y;      // class of each row; below 0: no label
     int32_t positive;      // the class whose rows should score above 0
     const int64_t* order;  // null: the order of the rows
-    int64_t n;             // number of visits
+    int64_t n;             // the scan ends before visit n
     double* seen;          // seen[i] = score of row i when it was visited; may be null
+    int64_t n_order = 0;   // length of `order`: rows after the end of the scan may be fetched ahead
 };
 
 // Where a scan stopped, and w.x + b of that row (0 if the row has no label, or at the end).

@@ -14,6 +14,17 @@ namespace {
 constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr int64_t ENTRIES_PER_SLICE = int64_t{1} << 21;  // between two checks for Ctrl-C
 
+// The mean number of entries of a row.
+int64_t entries_per_row(const Rows& rows) {
+    if (!rows.indptr || rows.n == 0) return rows.d;
+    const bool wide = rows.ops->kind == Kind::csr_f32_i64 || rows.ops->kind == Kind::csr_f64_i64;
+    const auto start = [&](int64_t i) {
+        return wide ? static_cast<const int64_t*>(rows.indptr)[i]
+                    : int64_t{static_cast<const int32_t*>(rows.indptr)[i]};
+    };
+    return (start(rows.n) - start(0)) / rows.n;
+}
+
 // ------------------------------------------------------------------------------ scores of a row
 
 // Fills m.scores; returns the best-scoring class other than `own`, the first on a tie.
@@ -145,7 +156,8 @@ template <class Rule, bool direct>
 Code visit_rows(Machine& m, Rule& rule, const Block& block, int64_t end) {
     constexpr bool scans = Rule::scans && !direct;
     const Hyperplane h = m.planes[0];
-    const Scan scan{block.y, m.positive, m.order.data(), end, block.seen};
+    const int64_t n_order = static_cast<int64_t>(m.order.index.size());
+    const Scan scan{block.y, m.positive, m.order.data(), end, block.seen, n_order};
     const bool repeat = m.repeat && (block.weight || !m.class_weight.empty());
     const double bar = repeat ? INF : rule.bar();  // a row of any margin may count several visits
     bool moved = false;
@@ -298,7 +310,7 @@ Code visit(Machine& m, const Block& block, int64_t most, Poll& poll) {
     const auto* minover = std::get_if<MinOver>(&m.rule);
     const int64_t n = minover ? minover->steps_per_epoch : block.rows.n;
     const int64_t last = most < n - m.position ? m.position + most : n;
-    const int64_t per_visit = minover ? block.rows.n : block.rows.d * m.planes.n;
+    const int64_t per_visit = minover ? block.rows.n : entries_per_row(block.rows) * m.planes.n;
     const int64_t slice =
         std::max<int64_t>(64, ENTRIES_PER_SLICE / std::max<int64_t>(1, per_visit));
     Code code = Code::running;

@@ -16,9 +16,12 @@ import accuracy  # noqa: E402
 import accuracy_tables  # noqa: E402
 import choices  # noqa: E402
 import datasets  # noqa: E402
+import fit  # noqa: E402
+import passes  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import run  # noqa: E402
+import size  # noqa: E402
 import texts  # noqa: E402
 from contenders import CONTENDERS  # noqa: E402
 
@@ -61,19 +64,86 @@ def test_a_section_is_replaced_and_the_rest_stays(tmp_path):
 
 def test_every_table_of_every_script_has_one_place():
     wanted = [place for script in run.SCRIPTS.values() for place in script.places.values()]
-    own = (
-        "peers-seconds",
-        "peers-accuracy",
-        "peers",
-        "scaling",
-        "cold",
-        "accuracy",
-        "accuracy-summary",
-    )
+    own = ("peers-seconds", "peers-accuracy", "scaling", "accuracy")
     wanted += [(run.PAGE, name) for name in own]
     pages = sorted({page for page, _ in wanted})
     found = [(page, name) for page in pages for name in report.sections_of(report.DOCS / page)]
     assert sorted(found) == sorted(wanted)
+
+
+def test_every_job_is_listed_in_the_documentation():
+    page = (report.DOCS / run.PAGE).read_text()
+    assert [name for name in run.JOBS if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", sorted(run.SCRIPTS))
+def test_options_of_jobs_are_known_to_their_scripts(name):
+    script = run.SCRIPTS[name]
+    text = (SCRIPTS / script.file).read_text()
+    options = [*script.options, *(script.quick or ()), *["--against"] * script.compares]
+    assert [o for o in options if o.startswith("--") and f'"{o}"' not in text] == []
+
+
+def test_a_process_is_measured_as_a_whole():
+    code = "import time; held = bytearray(50_000_000); time.sleep(0.1)"
+    found = report.measure_process([sys.executable, "-c", code])
+    assert found.seconds >= 0.1
+    assert 50 < found.memory_mb < 500
+    with pytest.raises(RuntimeError, match="ended with code 3"):
+        report.measure_process([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_a_child_imports_its_own_packages(tmp_path, monkeypatch):
+    (tmp_path / "rosenblatt.py").write_text("raise ImportError('of another folder')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    child = tmp_path / "scripts" / "child.py"
+    child.parent.mkdir()
+    child.write_text(
+        "import json, os, rosenblatt\n"
+        "print('said before')\n"
+        "names = ('OMP_NUM_THREADS', 'PYTHONDONTWRITEBYTECODE')\n"
+        "print(json.dumps([rosenblatt.__file__, *map(os.environ.get, names)]))\n"
+    )
+    import rosenblatt
+
+    assert report.run_child(str(child), threads=2) == [rosenblatt.__file__, "2", None]
+    child.write_text("raise SystemExit('no rows')")
+    with pytest.raises(RuntimeError, match="no rows"):
+        report.run_child(str(child))
+
+
+def test_a_pass_is_the_difference_of_two_fits():
+    fits = {"few": [2, 1.0, 30], "many": [10, 1.8, 110], "rows": 100}
+    assert passes.one_pass(fits) == {"ms": pytest.approx(100), "share": pytest.approx(0.1)}
+    fits["many"][0] = 2
+    assert np.isnan(passes.one_pass(fits)["ms"])
+
+
+@pytest.mark.parametrize("left_out", [0.0, 0.3])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_rows_close_to_the_hyperplane_are_left_out(kind, left_out):
+    X, y = passes.rows(kind, 200, 5, "float64", 0.0, left_out)
+    assert X.shape[0] == len(y) == 200
+    assert X.dtype == np.float64
+    assert len(set(y.tolist())) == 2
+
+
+def test_files_have_the_same_rows_in_both_formats(tmp_path):
+    svm, vw = (path.read_text().splitlines() for path in fit.write(tmp_path, 0.1))
+    assert len(svm) == len(vw)
+    assert {line.split()[0] for line in svm} == {"-1", "+1"}
+    assert svm[0].split()[1:] == vw[0].split(" | ")[1].split()
+    index = [int(entry.split(":")[0]) for entry in svm[0].split()[1:]]
+    assert index == sorted(set(index))
+    assert len(index) == fit.ENTRIES
+
+
+def test_the_size_counts_required_packages():
+    assert {"numpy", "scipy", "joblib"} <= size.required("scikit-learn") < size.required(size.OURS)
+    files = size.files_of("scikit-learn")
+    assert size.megabytes(files) > 1
+    assert all(path.suffix != ".pyc" for path in files)
 
 
 def test_the_output_of_a_script_is_written_table_by_table(tmp_path, capsys):

@@ -103,7 +103,7 @@ void test_matrix(int64_t n, int64_t d, int64_t planes) {
             for (int64_t& t : visits) t %= n;
             const auto order = exact(visits);
             const auto seen = exact(std::vector<double>(static_cast<size_t>(n)));
-            const Scan scan{y.get(), 1, order.get(), 3 * n, seen.get()};
+            const Scan scan{y.get(), 1, order.get(), 3 * n, seen.get(), 3 * n};
             for (int64_t t = 0; t < 3 * n; ++t) {
                 t = rows.ops->scan(rows, scan, W.get(), b[0], t, 0).t;
                 if (t == 3 * n) break;

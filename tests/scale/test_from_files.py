@@ -141,7 +141,7 @@ def test_the_command(
         app, ["fit", str(folder), "--cluster", address, "--out", str(tmp_path / "m")]
     )
     assert "90 in 3 shards on 2 workers\n" in shown.stdout
-    assert "1 (the rounds asked for were made: " in shown.stdout
+    assert "1 (reached max_iter: " in shown.stdout
     for more, words in (
         (["--every", "300"], "every round is saved"),
         (["--workers", "1"], "Give one"),

@@ -22,7 +22,8 @@ from rosenblatt.errors import (
 )
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
 from rosenblatt.learn.settings import TrainingSettings
-from rosenblatt.stream.fit import Silent, fit_file, train
+from rosenblatt.stream.fit import fit_file
+from rosenblatt.stream.train import Silent, train
 
 
 def run(chunks, classes=None, scratch=None, **settings):

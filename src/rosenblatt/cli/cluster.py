@@ -143,7 +143,7 @@ def fit_on_cluster(
         if asked["checkpoint"] is None:
             raise
         raise KeyboardInterrupt(
-            f"told to end: rounds that were done are saved in {asked['checkpoint']}. The same "
+            f"stopped: rounds that were done are saved in {asked['checkpoint']}. The same "
             "command with --resume (resume=True) goes on from there"
         ) from e
 

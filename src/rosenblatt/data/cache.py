@@ -24,7 +24,7 @@ from rosenblatt.data.block import Csr
 from rosenblatt.data.reading import Chunk, Progress
 from rosenblatt.errors import DataError
 
-MEMORY_BYTES = 1 << 26  # of chunks that stay in memory
+MEMORY_BYTES = 1 << 25  # of chunks that stay in memory
 Array = npt.NDArray[Any]
 
 

@@ -265,6 +265,9 @@ class MachineGroup:
             full = self.settings.rule.full_covariance
             arrays["variance"] = state.variance[:, : (d + 1) ** 2 if full else d + 1]
         runs = [machine.core.get_state() for machine in self.machines.values()]
+        if not any(run["saved_w"].any() for run in runs):  # as in the first epoch
+            for run in runs:
+                run["saved_w"] = run["saved_w"][:0]
         sizes: dict[str, list[int]] = {}
         for name, value in runs[0].items():
             if isinstance(value, np.ndarray):
@@ -327,6 +330,8 @@ class MachineGroup:
                 if not 0 <= start <= place[name] <= n:
                     raise ValueError(f"the sizes of {name} are wrong")
                 run[name] = held[start : place[name]].reshape(-1, *fresh.shape[1:])
+            if not len(run["saved_w"]):
+                run["saved_w"] = np.zeros(len(run["saved_b"]) * d)
             if run["position"] or len(run["order"]) or len(run["epochs"]) > facts["n_epochs"]:
                 raise ValueError("a machine is not between two blocks")
             machine.core.set_state(run)
@@ -343,13 +348,14 @@ def _among_seen(scores: Array, first_rows: Array) -> npt.NDArray[np.int32]:
     first_rows : of each class: its first row, -1 for a class that was there before these rows
     """
     n, n_classes = len(scores), len(first_rows)
+    seen = np.arange(n)[:, None] > first_rows
+    number = seen.sum(axis=1)
+    if n_classes == 1:
+        return np.where(number == 0, -1, 0).astype(np.int32)
     if n_classes == 2:
         scores = np.hstack([-scores, scores])
-    elif n_classes == 1:
-        scores = np.zeros((n, 1))
-    seen = np.arange(n)[:, None] > first_rows
-    scores = np.where(seen, scores, -np.inf)
-    number = seen.sum(axis=1)
-    first_best = scores.argmax(axis=1)
-    last_best = n_classes - 1 - scores[:, ::-1].argmax(axis=1)  # of two, a tie is the second
-    return np.where(number == 0, -1, np.where(number == 2, last_best, first_best)).astype(np.int32)
+    best = _core.decide(np.where(seen, scores, -np.inf))
+    first, second = seen.argmax(axis=1), n_classes - 1 - seen[:, ::-1].argmax(axis=1)
+    is_second = _core.decide(scores[np.arange(n), second][:, None])
+    best = np.where(number == 2, np.where(is_second, second, first), best)
+    return np.where(number == 0, -1, best).astype(np.int32)

@@ -5,32 +5,31 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.block import START
 from rosenblatt.data.datasets import files_on_disk, is_dataset, name_of
-from rosenblatt.data.file_source import CachedSource, FileSource, ShuffledSource
+from rosenblatt.data.file_source import FileSource
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.labels import as_labels, sorted_classes
 from rosenblatt.data.readers import FileChunks, read_chunks
-from rosenblatt.data.reading import NotNumbers, Progress, ReadAgain, Skipped
+from rosenblatt.data.reading import NotNumbers, ReadAgain, Skipped
 from rosenblatt.data.shuffle import Shuffle
-from rosenblatt.data.source import ChunkSource, LabelIndex, Source
+from rosenblatt.data.source import ChunkSource, LabelIndex
 from rosenblatt.data.written import check_place
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learn import engine
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.model_file import LinearModel, save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver
+from rosenblatt.stream.train import Silent, Trained, Watcher, train
 
 if TYPE_CHECKING:  # pyarrow is for raw columns
     from rosenblatt.data.columns.frozen import Columns
@@ -39,29 +38,6 @@ if TYPE_CHECKING:  # pyarrow is for raw columns
 Array = npt.NDArray[Any]
 FIRST_BYTES = 1 << 16  # of a CSV file: columns of text mostly show there
 EVERY = 30.0  # seconds between checkpoints
-
-
-class Watcher(Protocol):
-    """What is told how a run goes, such as a progress bar."""
-
-    def begin(self, epoch: int) -> None:
-        """An epoch begins; 0 is the reading of raw columns before the first."""
-
-    def progress(self, now: Progress) -> None:
-        """Another block was read."""
-
-    def say(self, message: str) -> None:
-        """Something that is worth a line."""
-
-
-class Silent:
-    """A watcher that does nothing."""
-
-    def begin(self, epoch: int) -> None: ...
-
-    def progress(self, now: Progress) -> None: ...
-
-    def say(self, message: str) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,101 +122,6 @@ class FitResult:
             "rows_per_second": self.n_rows * self.n_epochs / in_all,
             "columns": None if self.columns is None else self.columns.facts(),
         }
-
-
-# ------------------------------------------------------------------------------------ the run
-
-
-class EpochTimer:
-    """Seconds of each epoch; tells the watcher when one begins. An observer of the engine."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self.watcher = watcher
-        self.seconds: list[float] = []
-        self.before = 0.0  # seconds of this epoch in a run that was interrupted
-        self._began = time.perf_counter()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds of the epoch that is not finished."""
-        return self.before + time.perf_counter() - self._began
-
-    def begin_epoch(self, epoch: int) -> None:
-        """Start the clock."""
-        self._began = time.perf_counter()
-        self.watcher.begin(epoch)
-
-    def after_block(self, progress: engine.Progress) -> None:
-        """Nothing."""
-
-    def end_epoch(self, progress: engine.Progress) -> bool:
-        """Note the seconds."""
-        self.seconds.append(self.elapsed)
-        self.before = 0.0
-        return False
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A run that ended: the hyperplanes, the labels, the times and the size of the cache."""
-
-    group: MachineGroup
-    epoch_seconds: tuple[float, ...]
-    cache_memory_bytes: int = 0
-    cache_file_bytes: int = 0
-
-
-def train(
-    source: Source,
-    settings: TrainingSettings,
-    *,
-    scratch: Path | None = None,
-    shuffle: Shuffle | None = None,
-    watcher: Watcher | None = None,
-    checkpoint: CheckpointObserver | None = None,
-) -> Trained:
-    """Train on the blocks of a source, as `Perceptron(shuffle=False, tol=None)` would on all rows.
-
-    Parameters
-    ----------
-    source : Source
-    settings : TrainingSettings
-    scratch : Path or None
-        Folder for a cache, from which later epochs are read. None: every epoch reads `source`.
-    shuffle : Shuffle or None
-        The order of visits. All blocks are read into the cache first, which needs `scratch`.
-    watcher : Watcher or None
-    checkpoint : CheckpointObserver or None
-        Saves the run, and knows where an earlier one was.
-
-    Examples
-    --------
-    >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 0, 0, 1]
-    >>> chunks = ChunkSource([(X[:3], y[:3]), (X[3:], y[3:])])
-    >>> done = train(chunks, TrainingSettings(max_iter=100))
-    >>> done.group.kept(), done.group.mistakes.sum(), str(done.group.reasons[0])
-    ((array([[3., 2.]]), array([-4.])), np.int64(18), 'separated')
-    """
-    watcher = watcher or Silent()
-    timer = EpochTimer(watcher)
-    observers: list[Any] = [timer]
-    with ExitStack() as stack:
-        saved = checkpoint.saved if checkpoint is not None else None
-        left = settings.max_iter - (0 if saved is None else len(saved.epoch_seconds))
-        rows, cached = source, None
-        if scratch is not None and (left > 1 or (shuffle is not None and left > 0)):
-            cached = CachedSource(source, scratch, watcher.progress, watcher.say)
-            rows = stack.enter_context(cached)
-        if shuffle is not None and cached is not None:
-            rows = ShuffledSource(cached, shuffle)
-        group = MachineGroup(settings, source.labels, same_order=shuffle is None)
-        resume = (0, START)
-        if checkpoint is not None:
-            resume = checkpoint.attach(source, group, timer)
-            observers.append(checkpoint)
-        engine.run(rows, [group], max_iter=settings.max_iter, observers=observers, resume=resume)
-        cache = (cached.cache.memory_bytes, cached.cache.file_bytes) if cached else (0, 0)
-    return Trained(group, tuple(timer.seconds), *cache)
 
 
 def settings_for(
@@ -371,7 +252,7 @@ def fit_file(
     resume : bool
         Go on from the newest checkpoint; from the beginning if there is none.
     watcher : Watcher or None
-        Is told how it goes.
+        Receives progress and messages.
     **reading
         Settings of :func:`rosenblatt.read_chunks`.
 
@@ -618,10 +499,10 @@ def fit_stream(
         Draws the order of visits, another one in every pass (docs/out_of_core.md). All rows are
         cached first.
     cache : str, Path or None
-        Folder for rows that are cached, beyond 64 MiB in memory; that for temporary files if left
+        Folder for rows that are cached, beyond 32 MiB in memory; that for temporary files if left
         out. If given, later passes read the cache in place of `chunks`.
     watcher : Watcher or None
-        Is told how it goes.
+        Receives progress and messages.
 
     Returns
     -------

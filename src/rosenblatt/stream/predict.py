@@ -20,7 +20,8 @@ from rosenblatt.data.reading import Skipped
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.model_file import LinearModel, load_model
-from rosenblatt.stream.fit import Silent, Watcher, opened
+from rosenblatt.stream.fit import opened
+from rosenblatt.stream.train import Silent, Watcher
 
 if TYPE_CHECKING:  # pyarrow is for raw columns
     from rosenblatt.data.columns.frozen import Columns
@@ -97,7 +98,7 @@ def predict_file(
         Write a table instead, with a header and tabs: the label and the score w.x + b, which is
         >= 0 for the second class; with more than two classes, one score per class.
     watcher : Watcher or None
-        Is told how it goes.
+        Receives progress and messages.
     **reading
         Settings of :func:`rosenblatt.read_chunks`.
 

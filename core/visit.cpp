@@ -158,7 +158,8 @@ Code visit_rows(Machine& m, Rule& rule, const Block& block, int64_t end) {
     const Hyperplane h = m.planes[0];
     const int64_t n_order = static_cast<int64_t>(m.order.index.size());
     const Scan scan{block.y, m.positive, m.order.data(), end, block.seen, n_order};
-    const double bar = m.repeat ? INF : rule.bar();
+    const bool repeat = m.repeat && (block.weight || !m.class_weight.empty());
+    const double bar = repeat ? INF : rule.bar();  // a row of any margin may count several visits
     bool moved = false;
     while (m.position < end) {
         double score = 0.0;
@@ -182,9 +183,9 @@ Code visit_rows(Machine& m, Rule& rule, const Block& block, int64_t end) {
             if (block.seen) block.seen[row] = score;
         }
         const double weight = m.weight_of(block, row);
-        m.rows_visited += m.repeat ? weight : 1.0;
+        m.rows_visited += repeat ? weight : 1.0;
         Code code = Code::running;
-        if (!m.repeat) {
+        if (!repeat) {
             code = visit_once<Rule, direct>(m, rule, block, row, score, weight, moved);
         } else {
             // a weight of k is floor(k) visits in a row, and one of the weight that remains

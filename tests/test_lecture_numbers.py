@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from rosenblatt import Perceptron
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn import reference
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from tests.strategies import TIES, integer_rows, problem

@@ -61,13 +61,12 @@ def core_block(X, y, weight=None, form="dense", cpu=None, seen=None):
     return _core.Block(made, y, weight, seen)
 
 
-def machine(settings, dtype=np.float64, weighted=True, **changes):
+def machine(settings, dtype=np.float64, **changes):
     """A machine before its first visit, and its state."""
     planes = CLASSES if settings.direct else 1
     state = State.at(np.zeros((planes, D)), np.zeros(planes), dtype)
     made = Machine(
-        settings, state, None if settings.direct else 0, 1, seed=7, n_rows=N,
-        repeat=settings.weighting == "repeat" and weighted, **changes,
+        settings, state, None if settings.direct else 0, 1, seed=7, n_rows=N, **changes
     )  # fmt: skip
     return made, state
 

@@ -742,7 +742,7 @@ def test_a_missing_value_is_named_by_row_and_column():
 
 def test_the_training_loop_checks_what_it_is_given():
     from rosenblatt import Problem
-    from rosenblatt.learn.engine import train
+    from rosenblatt.learn.in_memory import train
     from rosenblatt.learn.settings import TrainingSettings
     from rosenblatt.learn.state import State
 

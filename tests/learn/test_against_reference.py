@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt.learn import reference
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.settings import Penalty, Rate, TrainingSettings
 from rosenblatt.learn.state import State

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from rosenblatt import MinOver, Perceptron, max_margin
 from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn import reference, rules
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from tests.learn.test_against_reference import KINDS, same

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.rules import Margin
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State

@@ -1,4 +1,4 @@
-"""Perceptron: scikit-learn's classifier, with the rules and proofs of this package."""
+"""Perceptron: a linear classifier as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -52,107 +52,115 @@ class Perceptron(
     ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """The perceptron of all five lectures; a drop-in for scikit-learn's.
+    """Linear perceptron classifier, a drop-in for scikit-learn's.
 
-    With its defaults it gives the model that ``sklearn.linear_model.Perceptron`` gives on
-    dense data; docs/from_sklearn.md lists every deviation. What a score of exactly 0 is,
-    and what each lecture does, is in docs/conventions.md.
+    With default parameters it gives the model of ``sklearn.linear_model.Perceptron`` on dense
+    data; docs/from_sklearn.md lists every deviation. docs/conventions.md explains what a score of
+    exactly 0 means, and which parameters reproduce each lecture.
 
     Parameters
     ----------
     penalty : {None, 'l2', 'l1', 'elasticnet'}, default=None
-        Shrinks the weights a little at every visit. Training then no longer ends at a
-        clean pass, and keep='vote' and 'pocket' have no meaning.
+        Shrinks the weights at every visit. Training then does not stop after an epoch without
+        updates, and keep='vote' and 'pocket' are not supported.
     alpha : float, default=0.0001
-        How strong the penalty is; with learning_rate='optimal', also how small the steps are.
+        Strength of the penalty; with learning_rate='optimal' it also determines the step size.
     l1_ratio : float, default=0.15
-        The share of L1 in 'elasticnet'.
+        Share of L1 in 'elasticnet'.
+    learning_rate : {'constant', 'optimal', 'invscaling', 'adaptive'}, default='constant'
+        The rate at visit t (`t_`), as in ``SGDClassifier``. 'constant': eta0. 'optimal':
+        1 / (alpha (t0 + t - 1)), with t0 such that the first rate is alpha^(-1/4); eta0 is not
+        used. 'invscaling': eta0 / t^power_t. 'adaptive': eta0, divided by 5 whenever training
+        would stop because it does not gain `tol`, until it is at most 1e-6.
+    power_t : float, default=0.5
+        Exponent of 'invscaling'.
     fit_intercept : bool, default=True
-        Learn an offset b. False: hyperplanes through the origin.
+        Whether to learn an offset b. False: hyperplanes through the origin.
     max_iter : int, default=1000
-        Most passes over the data in `fit`.
+        Largest number of epochs in `fit`.
     tol : float or None, default=1e-3
-        Stop after `n_iter_no_change` passes whose mean loss is not below the best by
-        `tol`. None: go on until the data are separated, the weights cycle, or a limit.
+        Stop when the mean loss is greater than the best loss minus `tol` for `n_iter_no_change`
+        epochs in a row. None: train until the data are separated, the weights cycle, or a limit
+        is reached.
     shuffle : bool or 'sample', default=True
-        True: a new permutation each pass. False: in order; only then can a cycle be seen.
+        True: a new permutation in each epoch. False: rows in order; cycles are found only then.
         'sample': as many draws with replacement as there are rows.
     verbose : int, default=0
-        1 prints a line a pass.
-    learning_rate : {'constant', 'optimal', 'invscaling', 'adaptive'}, default='constant'
-        The rate at visit t (`t_`), as ``SGDClassifier`` has it. 'constant': eta0. 'optimal':
-        1 / (alpha (t0 + t - 1)), t0 such that the first is alpha^(-1/4); eta0 is not used.
-        'invscaling': eta0 / t^power_t. 'adaptive': eta0; where training would stop for want of a
-        gain of `tol`, a fifth of it instead, until it is at most 1e-6.
-    power_t : float, default=0.5
-        The exponent of 'invscaling'.
-    eta0 : float, default=1.0
-        The learning rate. From zero weights it only rescales them. With mode='batch' also
-        a sequence or a function of the pass number (from 1): the step sizes alpha_k.
+        If 1, print one line per epoch.
+    eta0 : float, sequence of float or function, default=1.0
+        Learning rate. From zero weights it only rescales them. With mode='batch' or 'batch-mean'
+        it may be a sequence or a function of the epoch (from 1).
     n_jobs : int or None, default=None
-        Threads for the one-vs-rest problems; never changes the result.
+        Threads for the one-vs-rest problems; the result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seed of the order of visits, of init='random' and of the held-out rows.
     early_stopping : bool, default=False
-        Hold out `validation_fraction` of the rows, stop when the accuracy on them does
-        not rise by `tol`, and give back the best weights seen, not the last.
+        Hold out `validation_fraction` of the rows, stop when the accuracy on them does not rise by
+        `tol`, and return the best weights instead of the last.
     validation_fraction : float, default=0.1
-        The share of rows that early stopping holds out.
+        Share of rows held out by early stopping.
     n_iter_no_change : int, default=5
-        How many passes without a gain of `tol` end training.
+        Number of epochs without a gain of `tol` after which training stops.
     class_weight : dict, 'balanced' or None, default=None
-        Weights by class; in `partial_fit`, 'balanced' follows the counts seen so far.
+        Weights by class; in `partial_fit`, 'balanced' uses the counts seen so far.
     warm_start : bool, default=False
-        Start `fit` from the weights of the last one.
+        Whether `fit` starts from the weights of the previous fit.
     rule : str or Rule, default='perceptron'
-        What moves the weights: 'perceptron' (mistakes), 'margin' or ``Margin(tau=1.0)``
-        (every row with y*score <= tau), 'pa', 'pa1', 'pa2' (passive-aggressive), 'arow', 'scw',
-        'sop' (second order), 'alma' or 'minover': docs/rules.md. Its parameters are given with an
-        object, ``AROW(r=0.1)``, or a text, 'arow(r=0.1)', and reached as ``rule__r``.
+        What moves the weights: 'perceptron' (mistakes), 'margin' (rows with y * score <= tau),
+        'pa', 'pa1', 'pa2' (passive-aggressive), 'arow', 'scw', 'sop' (second order), 'alma' or
+        'minover'; see docs/rules.md. Parameters are given with an object, ``AROW(r=0.1)``, or a
+        string, 'arow(r=0.1)', and set as ``rule__r``.
     keep : {'last', 'average', 'vote', 'pocket'}, default='last'
-        Which weights are given back: the last; their mean after every visit; a vote of
-        all of them (no `coef_`; at most `max_updates` hyperplanes, by default what fits
-        in 1 GiB and 10,000); the ones with fewest training errors (Gallant's pocket with
-        ratchet).
+        Which weights are returned: the last; their mean after every visit; a vote of all of them
+        (no `coef_`; at most `max_updates` hyperplanes, by default what fits in 1 GiB and 10,000);
+        those with the fewest training errors (Gallant's pocket with ratchet).
     mode : {'online', 'batch', 'batch-mean'}, default='online'
         One row at a time, or all misclassified rows at once: their sum, or their mean.
     tie : {'mistake', 'positive', 'correct', 'half'}, default='mistake'
-        What a score of exactly 0 is in training.
+        How training treats a score of exactly 0.
     init : {'zero', 'random'} or array, default='zero'
-        The start. 'random' draws from the standard normal distribution. An array has the
-        shape of `coef_` (flat for two classes), with or without the offset as a last column.
+        Initial weights. 'random' draws from the standard normal distribution. An array has the
+        shape of `coef_` (flat for two classes), with or without the offset as the last column.
     weighting : {'scale', 'repeat'}, default='scale'
-        A weight k multiplies the update, or does exactly what k visits in a row do.
+        A weight of k multiplies the update by k, or has the effect of k visits in a row.
     multiclass : {'ovr', 'direct'}, default='ovr'
         One hyperplane per class against the rest, or Kesler's construction.
     max_updates : int or None, default=None
-        Most updates of each hyperplane (one against the rest, each class has its own), those
-        of earlier `partial_fit` calls counted.
+        Largest number of updates of each hyperplane, including updates from earlier `partial_fit`
+        calls.
     record : {None, 'updates'}, default=None
-        Keep the updates with their weights in ``trace_.record``, the first 10,000 at most (of
-        each class, one against the rest); ``record.complete`` says whether these are all.
+        Store the updates and their weights in ``trace_.record``, at most 10,000 per hyperplane;
+        ``record.complete`` tells whether these are all.
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two
+    coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two classes
+        Weights. Not with keep='vote'.
     intercept_ : array of shape (1,) or (n_classes,)
-    classes_ : array
+        Offsets. Not with keep='vote'.
+    classes_ : array of shape (n_classes,)
+        Labels.
     n_iter_ : int
-        Passes made (the most of any one-vs-rest problem).
-    n_mistakes_, n_updates_ : int
-        Visits that were mistakes, and changes of the weights; not the same thing. Summed
-        over calls of `partial_fit`, as `t_` is; `trace_` and `n_iter_` are of the last call.
+        Epochs of the last call; the most of any one-vs-rest problem.
+    n_mistakes_ : int
+        Visits that were mistakes, summed over calls of `partial_fit`.
+    n_updates_ : int
+        Changes of the weights, summed over calls of `partial_fit`. Some rules also move on correct
+        rows, and a batch step answers many mistakes.
     stop_reason_ : str
-        Why training stopped: 'separated' (a pass moved nothing), 'cycle', 'no_improvement',
-        'max_iter', 'max_updates' or 'callback'. It speaks of the run, not of weights kept
-        from elsewhere in it (`keep`, `early_stopping`).
+        'separated' (an epoch without updates), 'cycle', 'no_improvement', 'max_iter',
+        'max_updates' or 'callback'. It is about the last weights of the run, which `keep` and
+        `early_stopping` may not return.
     trace_ : Trace or OneVsRestTrace
-        What happened, pass by pass.
+        Totals of each epoch of the last call.
     t_ : float
         1 + rows visited, as scikit-learn counts.
     votes_ : tuple of Ballot
-        Only with keep='vote'.
-    n_features_in_, feature_names_in_
+        The hyperplanes and their votes. Only with keep='vote'.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, where X had them.
 
     Examples
     --------
@@ -246,7 +254,18 @@ class Perceptron(
         return list(super()._get_param_names())
 
     def set_params(self, **params: Any) -> Perceptron:
-        """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
+        """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2.
+
+        Parameters
+        ----------
+        **params : Any
+            Parameters of the estimator, and of its rule as ``rule__name``.
+
+        Returns
+        -------
+        Perceptron
+            The estimator.
+        """
         self._pause()
         own, inside = split_params(params, "rule")
         super().set_params(**own)
@@ -271,16 +290,39 @@ class Perceptron(
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Perceptron:
-        """Train on X and y from the start that `init`, `warm_start` or coef_init give.
+        """Train on X and y.
+
+        Initial weights are `coef_init` and `intercept_init`, else those of the previous fit with
+        `warm_start`, else `init`. If training fails, the estimator stays as it was.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-        y : labels of any kind, shape (n_samples,)
-        coef_init, intercept_init : arrays, optional
-            The weights to start from, of the shapes of `coef_` and `intercept_`.
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels of any kind.
+        coef_init : array, optional
+            Initial weights, of the shape of `coef_`.
+        intercept_init : array, optional
+            Initial offsets, of the shape of `intercept_`.
         sample_weight : array of shape (n_samples,), optional
-            What a weight means, `weighting` says; it multiplies the class weight.
+            Per-sample weights, multiplied by the class weights; see `weighting`.
+
+        Returns
+        -------
+        Perceptron
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is invalid.
+        NotSupportedError
+            If parameters cannot be combined.
+        DataError
+            If X, y or the weights are invalid.
+        OverflowedError
+            If a score or a weight is not finite.
         """
         settings = TrainingSettings.from_params(self.get_params(deep=False))
         checked = self._matrix(X, y, reset=True)
@@ -319,14 +361,36 @@ class Perceptron(
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Perceptron:
-        """One pass over X and y, going on from where the model stands.
+        """Continue training with one epoch over X and y.
 
         Parameters
         ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels of any kind.
         classes : array, optional
-            All labels that will ever come, on the first call. Left out, classes may appear
-            at any time; one against the rest, a late class starts where it would stand had
-            it been named at the start (visited in order and without class weights, exactly).
+            All labels, on the first call. Without it, classes may appear in any call; one against
+            the rest, a late class has the weights it would have if it had been named at the start
+            (exactly so for rows in order and without class weights).
+        sample_weight : array of shape (n_samples,), optional
+            Per-sample weights, multiplied by the class weights; see `weighting`.
+
+        Returns
+        -------
+        Perceptron
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is invalid, or `early_stopping` is set.
+        NotSupportedError
+            If parameters cannot be combined, or need all rows at once.
+        DataError
+            If X, y or the weights are invalid.
+        OverflowedError
+            If a score or a weight is not finite.
         """
         t = float(getattr(self, "t_", 1.0))
         settings = TrainingSettings.from_params(self.get_params(deep=False)).for_partial_fit(t)
@@ -367,7 +431,18 @@ class Perceptron(
     # ------------------------------------------------------------------ prediction
 
     def decision_function(self, X: Any) -> Any:
-        """Scores w.x + b (with keep='vote', the mean vote): shape (n,) or (n, n_classes)."""
+        """Return the scores w.x + b; with keep='vote', the mean vote.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            Scores.
+        """
         X, scores = self._scores(X)
         if X.dtype == np.float32 and self._single_precision():
             scores = scores.astype(np.float32)
@@ -399,7 +474,18 @@ class Perceptron(
         return _core.scores(core_rows(X), W, b)
 
     def predict(self, X: Any) -> Any:
-        """Labels. Two classes: a score >= 0 is the second class, always."""
+        """Return the label of each row. Two classes: a score >= 0 is the second class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
         return self._labels(self._scores(X)[1])
 
     def _labels(self, scores: Any) -> Any:
@@ -409,7 +495,13 @@ class Perceptron(
 
     @available_if(_has_one_hyperplane)  # type: ignore[untyped-decorator]
     def densify(self) -> Perceptron:
-        """Make `coef_` a dense array again."""
+        """Convert `coef_` back to a dense array.
+
+        Returns
+        -------
+        Perceptron
+            The estimator.
+        """
         check_is_fitted(self, "coef_")
         if sp.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
@@ -417,7 +509,13 @@ class Perceptron(
 
     @available_if(_has_one_hyperplane)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Perceptron:
-        """Make `coef_` a sparse matrix: less memory after an L1 penalty."""
+        """Convert `coef_` to a sparse matrix, which needs less memory after an L1 penalty.
+
+        Returns
+        -------
+        Perceptron
+            The estimator.
+        """
         check_is_fitted(self, "coef_")
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
@@ -425,16 +523,17 @@ class Perceptron(
     # ------------------------------------------------------------------- explanation
 
     def explain(self, x: Any) -> Explanation:
-        """Why one row gets its label: what every feature adds to the score.
+        """Explain the label of one row: what every feature adds to the score.
 
         Parameters
         ----------
-        x : one row: an array, a sparse row, or a dict of features by name (0 if left out)
+        x : array, sparse row or dict
+            One row. A dict has features by name; those it does not name are 0.
 
         Returns
         -------
         Explanation
-            Printed, a table. Of more than two classes, the winner against the runner-up.
+            A table when printed. For more than two classes, the winner against the runner-up.
 
         Examples
         --------
@@ -446,12 +545,17 @@ class Perceptron(
         return LinearModel.of(self).explain(x)
 
     def explain_model(self, most: int = 10) -> ModelExplanation:
-        """The largest weights by name, and the training rows that moved the weights most.
+        """Return the largest weights by name, and the training rows that moved the weights most.
 
         Parameters
         ----------
-        most : how many weights and rows of every hyperplane
-            Rows are known if ``record="updates"`` was set.
+        most : int, default=10
+            Number of weights and rows per hyperplane. Rows are known with ``record="updates"``.
+
+        Returns
+        -------
+        ModelExplanation
+            A table when printed.
 
         Examples
         --------
@@ -465,29 +569,42 @@ class Perceptron(
         return explain_weights(LinearModel.of(self), most, self.trace_)
 
     def to_sklearn(self) -> Any:
-        """A fitted ``sklearn.linear_model.Perceptron`` with the same weights and predictions.
+        """Return a fitted ``sklearn.linear_model.Perceptron`` with the same weights.
 
-        One exception: a row of two classes that scores exactly 0 is of the first class there and
-        of the second here. keep='vote' is a vote of many hyperplanes and has no such twin.
+        It predicts the same labels, with one exception: with two classes, a score of exactly 0 is
+        the first class there and the second here. Not with keep='vote'.
+
+        Returns
+        -------
+        sklearn.linear_model.Perceptron
+            The fitted estimator.
         """
         return LinearModel.of(self).to_sklearn()
 
     # ----------------------------------------------------------------------- proof
 
     def bounds(self, X: Any, y: Any) -> Any:
-        """How many updates the run was allowed to make, beside how many it made.
+        """Compare the updates of the run with theoretical bounds.
 
         Parameters
         ----------
-        X, y : the rows and labels the model was trained on
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The rows the model was trained on.
+        y : array of shape (n_samples,)
+            Their labels.
 
         Returns
         -------
-        RunBounds, or OneVsRestBounds with one for each of more than two classes
-            A table of R, the largest margin, and the bounds of Novikoff and of Freund and
-            Schapire, in the form that this run's start, learning rate, rule and mode need.
-            Where a theorem does not hold (a penalty, unequal weights, `partial_fit` after other
-            rows) it says why. docs/bounds.md explains the numbers.
+        RunBounds or OneVsRestBounds
+            R, the largest margin, and the bounds of Novikoff and of Freund and Schapire for the
+            start, learning rate, rule and mode of this run. Where a theorem does not apply (a
+            penalty, unequal weights, `partial_fit` after other rows), the reason. See
+            docs/bounds.md.
+
+        Raises
+        ------
+        DataError
+            If X and y are not the data of the last fit.
 
         Examples
         --------
@@ -502,16 +619,30 @@ class Perceptron(
         return run_bounds(problem, self._context, self.trace_, self._planes())
 
     def certificate(self, X: Any, y: Any) -> Any:
-        """What the run proved about the rows it was trained on, as a verified certificate.
+        """Return a verified certificate of what the run proved about its training rows.
 
-        `Separable` if the trained hyperplane has every row strictly on its side, checked without
-        rounding. `Overlapping` or `QuasiSeparable` if the run went round in a cycle whose
-        updates sum to exactly zero. Otherwise the run established nothing, and this raises
-        `NothingProven`; ``rosenblatt.separability(X, y)`` decides every case.
+        ``rosenblatt.separability(X, y)`` decides every case.
 
         Parameters
         ----------
-        X, y : the rows and labels of two classes the model was trained on
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The rows the model was trained on.
+        y : array of shape (n_samples,)
+            Their labels, of two classes.
+
+        Returns
+        -------
+        Separable, Overlapping or QuasiSeparable
+            `Separable` if the trained hyperplane has every row strictly on its side, checked
+            without rounding. One of the others if the run ended in a cycle whose updates sum to
+            exactly zero.
+
+        Raises
+        ------
+        NothingProven
+            If the run proved nothing.
+        NotSupportedError
+            If the model does not have two classes.
 
         Examples
         --------
@@ -534,7 +665,7 @@ class Perceptron(
         return earned(rows, self._context.fit_intercept, planes, self.trace_)
 
     def _planes(self) -> list[tuple[Any, Any]]:
-        """The weights given back, if they are hyperplanes, and the last ones of the run."""
+        """The returned weights, if they are hyperplanes, and the last ones of the run."""
         planes = [self._learner.last()]
         if not hasattr(self, "votes_"):
             coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
@@ -542,7 +673,7 @@ class Perceptron(
         return planes
 
     def _trained_on(self, X: Any, y: Any) -> Problem:
-        """The rows of the last `fit`, given again."""
+        """The rows of the last `fit`, checked against its fingerprint."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) < 2:
             raise DataError("the model has seen one class. Train it on two.")
@@ -561,7 +692,7 @@ class Perceptron(
             )
         return replace(problem, X=as_matrix(problem.X))
 
-    # -------------------------------------------------------------------- plumbing
+    # --------------------------------------------------------------------- helpers
 
     def _held_out(self, problem: Problem) -> Any:
         """Which rows are held out for early stopping, or None."""

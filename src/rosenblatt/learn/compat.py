@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn import engine
+from rosenblatt.learn import in_memory
 from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import State as Hyperplanes
 from rosenblatt.learn.state import Votes
@@ -86,7 +86,7 @@ def train(
         planes.u, planes.ub = state.u[None].copy(), state.ub.copy()
     if state.spread.size:
         planes.variance = state.spread[None].copy()
-    trace, w, b = engine.train(problem, settings, state=planes, seed=schedule.seed)
+    trace, w, b = in_memory.train(problem, settings, state=planes, seed=schedule.seed)
     state.w, state.b = planes.w[0], planes.b
     state.visits, state.updates = float(planes.visits[0]), int(planes.updates[0])
     state.votes = planes.votes[0]

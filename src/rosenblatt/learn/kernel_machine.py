@@ -386,7 +386,7 @@ class KernelMachine:
         return len(self.mistakes)
 
     def epochs(self, block: Block, n: int) -> None:
-        """Up to n epochs over one block, until there is a reason to stop."""
+        """Train on a resident block until there is a reason to stop or n epochs are finished."""
         while self.reason is None and self.n_epochs < n:
             self.visit(block)
             self.end_epoch()

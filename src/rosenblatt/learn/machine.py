@@ -67,17 +67,17 @@ class Machine:
     positive : int
         The class whose rows should score above 0.
     seed : int
-        Of the order of visits.
+        Seed of the order of visits.
     n_rows : int or None
-        Rows of an epoch, where that is known before.
+        Rows per epoch, if they are known beforehand.
     size : float
-        What the loss of an epoch is divided by; 0 for the rows that were visited.
+        Divisor of the loss of an epoch; 0 stands for the number of visited rows.
     same_order : bool
-        Whether the source has the rows in the same order in every epoch.
+        Whether every epoch has the rows in the same order.
     class_weight : list of float
         The weight of each class; empty for 1.
-    repeat : bool
-        Whether weights of rows are numbers of visits.
+    by_score : bool
+        Whether `tol` compares scores on held-out rows.
     n_classes : int or None
         Hyperplanes of the direct rule; None for all of the state.
 
@@ -99,7 +99,6 @@ class Machine:
         size: float = 0.0,
         same_order: bool = True,
         class_weight: list[float] | None = None,
-        repeat: bool = False,
         by_score: bool = False,
         n_classes: int | None = None,
     ) -> None:
@@ -114,7 +113,7 @@ class Machine:
         self._first = plane or 0
         self._resident: _core.Block | None = None
         self._seed, self._same_order, self._by_score = seed, same_order, by_score
-        self._class_weight, self._repeat = class_weight or [], repeat
+        self._class_weight = class_weight or []
         state.prepare(settings.rule, settings.keep, settings.fit_intercept)
         self._check_start()
         self.start = self._weights()
@@ -162,7 +161,7 @@ class Machine:
             "variance": None if variance is None else variance[planes],
             "direct": self.plane is None,
             "positive": self.positive,
-            "repeat": self._repeat and settings.mode == "online",
+            "repeat": settings.weighting == "repeat" and settings.mode == "online",
             "round32": state.dtype == np.float32,
             "order": ORDERS[order],
             "seed": self._seed,
@@ -183,7 +182,7 @@ class Machine:
     def moved_to(
         self, state: State, plane: int | None, positive: int, sign: float = 1.0
     ) -> Machine:
-        """The same run, going on in hyperplane `plane` of another state.
+        """A machine that continues this run in hyperplane `plane` of another state.
 
         `state` may have more features. A sign of -1: its hyperplane has the classes exchanged.
         """
@@ -207,7 +206,7 @@ class Machine:
 
     @staticmethod
     def _needs(name: str, run: dict[str, Any]) -> bool:
-        """Whether an array without numbers is that of no features, rather than not there."""
+        """Whether an empty array belongs to a run without features, rather than being absent."""
         return bool(run["saved_b"].size if name == "saved_w" else run["in_epoch"])
 
     def _width(self) -> int:
@@ -270,7 +269,7 @@ class Machine:
         self.reason = REASONS.get(code)
 
     def epochs(self, block: Block, n: int) -> None:
-        """Up to n epochs over one block, until there is a reason to stop."""
+        """Train on a resident block until there is a reason to stop or n epochs are finished."""
         if self.settings.eta_per_epoch:
             while self.reason is None and self.n_epochs < n:
                 self.visit(block, resident=True)
@@ -278,7 +277,7 @@ class Machine:
             return
         began = time.perf_counter()
         rows = self._resident = block.in_core()
-        code = self.core.epochs(rows, n)
+        code = self.core.epochs(rows, n - self.n_epochs)
         self._after(code, began)
         self.reason = REASONS.get(code)
 
@@ -324,12 +323,15 @@ class Machine:
         """The loss of an epoch per row (or visit, where weights are visits)."""
         return loss / (self.size or self.n_rows or 1)
 
-    def trace(self, problem: Problem | None = None, held_out: Array | None = None) -> Trace:
-        """What the run did. `problem` is the rows in memory, for the record and for cycles."""
-        totals, settings = self.core.totals(), self.settings
-        self.state.mistakes[self._first] += int(totals["mistakes"].sum())
-        if settings.keep == "vote":
+    def finish(self) -> None:
+        """Add the mistakes and the votes of the run to the state, once, at its end."""
+        self.state.mistakes[self._first] += int(self.core.totals()["mistakes"].sum())
+        if self.settings.keep == "vote":
             self._collect_votes()
+
+    def trace(self, problem: Problem | None = None, held_out: Array | None = None) -> Trace:
+        """Totals of the run. `problem` is the rows in memory, for the record and for cycles."""
+        totals, settings = self.core.totals(), self.settings
         margin = None
         if settings.rule.needs_all_rows:
             lower, upper = self.core.margin
@@ -383,7 +385,7 @@ class Machine:
         )  # fmt: skip
 
     def prove_cycle(self, problem: Problem) -> Cycle:
-        """Go round once more, counting, and see whether the updates sum to exactly zero."""
+        """Repeat the cycle, count the updates of each row, and test whether they sum to zero."""
         direct, n_rows = self.plane is None, problem.n_rows
         length, updates = self.core.cycle_length, self.core.cycle_updates
         state, planes = self.state, self._planes

@@ -18,7 +18,7 @@ from rosenblatt import _core
 from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import DataError, LabelError, NotSupportedError
-from rosenblatt.learn.machine import NO_CLASS, Machine
+from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.multiclass import Learner, Planes, check_two_classes
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
@@ -116,7 +116,7 @@ class MachineGroup:
         self.n_rows, self._rows_now = self._rows_now, 0
 
     def epochs(self, block: Block, n: int) -> None:
-        """Up to n epochs over one block."""
+        """Train on one block until there is a reason to stop or n epochs are finished."""
         while self.reason is None and self.n_epochs < n:
             self.visit(block)
             self.end_epoch()
@@ -169,29 +169,14 @@ class MachineGroup:
             state.widen(d, self.settings.rule, spare_room=True)
             self._rebuild([(k, 1.0) for k in range(state.n_planes)])
 
-    def _planes(self, learner: Learner) -> dict[int, int]:
-        """The class of each hyperplane that is trained."""
-        n, spare = len(learner.classes), learner.state.n_planes - 1
-        planes = {0: 1} if n == 2 or learner.together else {k: k for k in range(n)}
-        if n == 1:
-            planes = {}
-        return planes | {spare: NO_CLASS} if learner.open else planes
-
     def _new_machines(self, learner: Learner) -> dict[int, Machine]:
-        repeat = self.settings.weighting == "repeat"
-        return {
-            plane: Machine(
-                self.settings, learner.state, None if learner.together else plane, positive,
-                same_order=self._same_order, repeat=repeat,
-            )
-            for plane, positive in self._planes(learner).items()
-        }  # fmt: skip
+        return learner.machines(self.settings, same_order=self._same_order)
 
     def _rebuild(self, planes: Planes) -> None:
         """Machines on other arrays. Hyperplane k goes on from machine planes[k][0]."""
         before, learner = self.machines, self._begun
         self.machines = {}
-        for k, positive in self._planes(learner).items():
+        for k, positive in learner.planes().items():
             machine, sign = before[planes[k][0]], planes[k][1]
             plane = None if learner.together else k
             self.machines[k] = machine.moved_to(learner.state, plane, positive, sign)

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from rosenblatt.data.block import Block
 from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learn.engine import HeldOut, Observer, class_weight_table, machine_for, run
+from rosenblatt.learn.engine import HeldOut, Observer, run
+from rosenblatt.learn.in_memory import class_weight_table, machine_for
 from rosenblatt.learn.machine import NO_CLASS, Machine
 from rosenblatt.learn.schedule import generator
 from rosenblatt.learn.settings import Keep, TrainingSettings
@@ -173,30 +174,38 @@ class Learner:
         self.classes = new
         return chosen
 
-    def machines(
-        self, settings: TrainingSettings, class_weight: Array | None = None
-    ) -> list[Machine]:
-        """Machines that visit rows side by side, those of the classes first, the spare one last."""
-        n, spare = len(self.classes), self.state.n_planes - 1
-        planes: list[tuple[int | None, int]] = [(k, k) for k in range(n)]
+    def planes(self) -> dict[int, int]:
+        """The positive class of each hyperplane that is trained; the spare one is the last.
+
+        The direct rule trains all classes in one machine, listed as hyperplane 0.
+        """
+        n = len(self.classes)
+        planes = {k: k for k in range(n)}
         if n == 1:
-            planes = []
+            planes = {}
         elif n == 2 or self.together:
-            planes = [(None if self.together else 0, 1)]
-        made = []
-        for plane, positive in planes:
+            planes = {0: 1}
+        return planes | {self.state.n_planes - 1: NO_CLASS} if self.open else planes
+
+    def machines(
+        self,
+        settings: TrainingSettings,
+        class_weight: Array | None = None,
+        same_order: bool = True,
+    ) -> dict[int, Machine]:
+        """Machines that visit rows side by side, by the hyperplane of `planes`."""
+        n, made = len(self.classes), {}
+        for k, positive in self.planes().items():
+            if positive == NO_CLASS:
+                plain = replace(settings, direct=False, record=False)
+                made[k] = Machine(plain, self.state, k, NO_CLASS, same_order=same_order)
+                continue
             table = class_weight_table(class_weight, positive, n, self.together)
             settings.check_weights(np.array(table))
-            repeat = settings.weighting == "repeat" and bool(table)
-            made.append(
-                Machine(
-                    settings, self.state, plane, positive, n_classes=n, class_weight=table,
-                    repeat=repeat,
-                )
+            made[k] = Machine(
+                settings, self.state, None if self.together else k, positive,
+                same_order=same_order, n_classes=n, class_weight=table,
             )  # fmt: skip
-        if self.open:
-            plain = replace(settings, direct=False, record=False)
-            made.append(Machine(plain, self.state, spare, NO_CLASS))
         return made
 
     def close(self, settings: TrainingSettings) -> Planes:
@@ -236,6 +245,7 @@ class Learner:
                 source, [machine], max_iter=settings.max_iter, held_out=held,
                 observers=observers_for(k),
             )  # fmt: skip
+            machine.finish()
             known = problem if k is None else problem.versus_rest(k)
             return machine, machine.trace(known, held_out)
 
@@ -266,7 +276,7 @@ class Learner:
             problem, plain, self.state, seed, plane=spare, positive=NO_CLASS
         )
         run(source, [machine], max_iter=settings.max_iter)
-        machine.trace()
+        machine.finish()
 
     def _keep(self, settings: TrainingSettings, machines: list[Machine]) -> None:
         self.keep, self.coef, self.intercept = settings.keep, None, None

@@ -28,7 +28,6 @@ from rosenblatt.data.feature_index import (
 from rosenblatt.data.labels import as_labels, sorted_classes
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, OverflowedError
-from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.multiclass import Learner, weights_of
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.settings import TrainingSettings
@@ -90,7 +89,7 @@ class OnlineLearner:
         labels, weights = learner.classes.tolist(), None
         if self.class_weight is not None:
             weights = weights_of(self.class_weight, labels)
-        self.machines: list[Machine] = learner.machines(self.settings, weights)
+        self.machines = list(learner.machines(self.settings, weights).values())
         for machine, saved in zip(self.machines, self.saved, strict=False):
             machine.core.set_state(saved)
         self.model = _core.OnlineModel(
@@ -290,6 +289,7 @@ class OnlineLearner:
         for machine in ended.machines:
             machine.n_rows = self.n_rows
             machine.end_epoch()
+            machine.finish()
         traces = tuple(machine.trace() for machine in ended.machines)
         learner.state = learner.state.without_room(ended.features.n_features, self.settings.rule)
         learner.keep, learner.coef, learner.intercept = self.settings.keep, None, None

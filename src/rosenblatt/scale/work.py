@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from rosenblatt import _core
 from rosenblatt.data.block import core_rows
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from rosenblatt.scale.batch_sum import BatchSum, batch_sum

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import Ballot, State

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import RosenblattError
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from rosenblatt.prove import exact

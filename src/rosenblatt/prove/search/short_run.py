@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.data.chunks import InMemory, Part
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import OverflowedError
-from rosenblatt.learn.engine import train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from rosenblatt.prove.search.cone import Array, Cone

@@ -19,7 +19,7 @@ def main(folder):
     warnings.filterwarnings("ignore", message="Error parsing type annotation")
     pdoc.render.configure(docformat="numpy", footer_text=f"rosenblatt {rosenblatt.__version__}")
     modules = ["rosenblatt", *(f"rosenblatt.{room}" for room in ROOMS)]
-    pdoc.pdoc(*modules, "!rosenblatt.learn.kernels", output_directory=folder)
+    pdoc.pdoc(*modules, output_directory=folder)
     print(f"written: {folder / 'index.html'}")
 
 

@@ -80,7 +80,7 @@ def run_all(
     n_jobs: int | None,
     watch: Progress,
 ) -> None:
-    """All runs, in threads, fold by fold; the kernels release the GIL.
+    """All runs, in threads, fold by fold; the core releases the GIL.
 
     Progressive validation does not depend on the number of passes: it is done once for all.
     """

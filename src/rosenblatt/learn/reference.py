@@ -2,7 +2,7 @@
 
 This is the lesson, and the oracle of the tests: no arrays, no tricks, one visit after
 another. Numbers may be floats, or fractions for exact arithmetic. The compiled twin is
-:mod:`rosenblatt.learn.kernels`; it makes the same updates, to the bit where sums are exact.
+``core/``; it makes the same updates, to the bit where sums are exact.
 
 Two classes are y = -1 and y = +1. A row x is a list of numbers; the weights are a list w
 and an offset b.

@@ -2,8 +2,8 @@
 
 As in :mod:`rosenblatt.learn.reference`: no arrays, no tricks, one visit after another. A row x is a
 list of numbers; an offset is one more feature that is always 1, the last. Numbers may be fractions,
-but for SCW and ALMA, which need square roots. The compiled twins are in kernels/adaptive.py and
-kernels/alma.py.
+but for SCW and ALMA, which need square roots. The compiled twins are in core/rule_adaptive.hpp
+and core/rule_alma.hpp.
 
 >>> run = adaptive([[3, 4], [0, 2]], [1, -1], passive_aggressive(), intercept=False, max_iter=1)
 >>> [v.w for v in run.visits]  # each row has a margin of 1 right after its visit

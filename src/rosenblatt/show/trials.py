@@ -9,10 +9,7 @@ from rosenblatt.show.files import Bar
 
 
 class TrialsBar:
-    """A bar on standard error over all runs of a comparison; silent unless `draw`.
-
-    It says once that kernels are being compiled, which takes longer than the runs.
-    """
+    """A bar on standard error over all runs of a comparison; silent unless `draw`."""
 
     def __init__(self, draw: bool) -> None:
         self._bar = _Drawn() if draw else None

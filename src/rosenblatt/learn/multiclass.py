@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -459,12 +459,14 @@ def _in_threads(
     if threads == 1:
         return [job(k) for k in range(n)]
     pool = ThreadPoolExecutor(threads)
+    futures = [pool.submit(job, k) for k in range(n)]
     try:
-        return list(pool.map(job, range(n)))
+        return [future.result() for future in futures]
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for machine in machines:
-            machine.cancel()
+        while wait(futures, timeout=0.05).not_done:  # a job may have made its machine just now
+            for machine in machines:
+                machine.cancel()
         raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -109,7 +109,7 @@ class Learner:
         return self.direct and len(self.classes) > 2
 
     def check_classes(self, classes: Any) -> None:
-        """Later calls may name the classes again, but not others."""
+        """Refuse other classes than those of the first call."""
         if classes is None:
             return
         named = sorted_classes(as_labels(classes, name="classes"), "classes")
@@ -120,7 +120,7 @@ class Learner:
             )
 
     def set_weights(self, coef: Array, intercept: Array) -> None:
-        """Go on from weights that the user may have edited."""
+        """Continue from weights that the user may have edited."""
         state, n = self.state, self.n_planes
         if coef.shape != (n, state.n_features) or intercept.shape != (n,):
             raise DataError(
@@ -326,7 +326,7 @@ class Learner:
 
 
 def check_two_classes(classes: Array) -> None:
-    """One class is nothing to learn from."""
+    """Refuse a single class."""
     if len(classes) < 2:
         raise LabelError(
             "The number of classes has to be greater than one; got 1 class "

@@ -60,7 +60,7 @@ class FileSource(BaseSource):
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on with what an earlier run had found."""
+        """Continue with what an earlier run found."""
         chunks = self.chunks
         chunks.feature_names = tuple(map(str, state["feature_names"]))
         chunks.counts_from_zero = state["counts_from_zero"]

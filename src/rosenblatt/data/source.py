@@ -59,7 +59,7 @@ class LabelIndex:
         return numbers
 
     def encode(self, y: Array) -> npt.NDArray[np.int32]:
-        """The code of each label; labels that were not seen before get new codes."""
+        """Return the code of each label; new labels get new codes."""
         place, known = self._find(y)
         if not known.all():
             self._add(y[~known])

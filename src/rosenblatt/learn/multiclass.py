@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,7 @@ class Learner:
         return self.direct and len(self.classes) > 2
 
     def check_classes(self, classes: Any) -> None:
-        """Later calls may name the classes again, but not others."""
+        """Refuse other classes than those of the first call."""
         if classes is None:
             return
         named = sorted_classes(as_labels(classes, name="classes"), "classes")
@@ -120,7 +120,7 @@ class Learner:
             )
 
     def set_weights(self, coef: Array, intercept: Array) -> None:
-        """Go on from weights that the user may have edited."""
+        """Continue from weights that the user may have edited."""
         state, n = self.state, self.n_planes
         if coef.shape != (n, state.n_features) or intercept.shape != (n,):
             raise DataError(
@@ -326,7 +326,7 @@ class Learner:
 
 
 def check_two_classes(classes: Array) -> None:
-    """One class is nothing to learn from."""
+    """Refuse a single class."""
     if len(classes) < 2:
         raise LabelError(
             "The number of classes has to be greater than one; got 1 class "
@@ -459,12 +459,14 @@ def _in_threads(
     if threads == 1:
         return [job(k) for k in range(n)]
     pool = ThreadPoolExecutor(threads)
+    futures = [pool.submit(job, k) for k in range(n)]
     try:
-        return list(pool.map(job, range(n)))
+        return [future.result() for future in futures]
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for machine in machines:
-            machine.cancel()
+        while wait(futures, timeout=0.05).not_done:  # a job may have made its machine just now
+            for machine in machines:
+                machine.cancel()
         raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Rules: what a mistake is, and what it does.
+"""Rules: which rows move the weights, and how far.
 
-A rule is a small frozen object with its own parameters, so that the estimator does not
-grow one parameter per rule. `resolve` accepts the object or its name.
+A rule is a frozen object with its own parameters, so that the estimator has one parameter for all
+rules. `resolve` accepts the object or its name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from rosenblatt import _core
 from rosenblatt.errors import ParameterError
 
-# of MinOver: steps in an epoch, margins compared in one, bytes of the Gram matrix that are kept
+# MinOver: most steps and margins compared per epoch, bytes of the Gram matrix that are kept
 MOST_STEPS, MOST_MARGINS, GRAM_BYTES = 10_000, 10**8, 2**28
 
 
@@ -26,20 +26,19 @@ MOST_STEPS, MOST_MARGINS, GRAM_BYTES = 10_000, 10**8, 2**28
 class Rule:
     """A training rule: its name, its parameters, what it supports and its form in the core.
 
-    Nothing else asks for the type of a rule: what the rest of the package needs to know of it is
-    declared here.
+    The rest of the package reads these declarations and never tests the type of a rule.
     """
 
     name: ClassVar[str]
-    has_rate: ClassVar[bool] = True  # the learning rate eta0 means something
+    has_rate: ClassVar[bool] = True  # it uses the learning rate eta0
     repeats: ClassVar[bool] = False  # a weight of k can mean k visits in a row
     adds_rows: ClassVar[bool] = True  # an update adds a multiple of its row and nothing else
     has_direct_form: ClassVar[bool] = True  # it can train all classes at once
     needs_all_rows: ClassVar[bool] = False  # every step compares all rows
     has_variance: ClassVar[bool] = False  # it keeps a variance for each weight
     full_covariance: ClassVar[bool] = False  # or a covariance for each pair of weights
-    weights_refused: ClassVar[str | None] = None  # why weights of rows other than 0 and 1 are
-    mixing_refused: ClassVar[str | None] = None  # why runs over parts of the rows cannot be mixed
+    weights_refused: ClassVar[str | None] = None  # error for sample weights other than 0 and 1
+    mixing_refused: ClassVar[str | None] = None  # error for mixing runs over parts of the rows
 
     @property
     def first_variance(self) -> float:
@@ -68,11 +67,38 @@ class Rule:
         return f"{self.name}({values})" if values else self.name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, as scikit-learn asks for them (`rule__tau`)."""
+        """Return the parameters, for scikit-learn's ``rule__tau``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Not used.
+
+        Returns
+        -------
+        dict
+            Parameters by name.
+        """
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def with_params(self, **params: Any) -> Rule:
-        """A copy with some parameters changed; rules never change in place."""
+        """Return a copy with other parameters.
+
+        Parameters
+        ----------
+        **params : Any
+            New values by name.
+
+        Returns
+        -------
+        Rule
+            The new rule.
+
+        Raises
+        ------
+        ParameterError
+            If the rule has no such parameter, or a value is invalid.
+        """
         unknown = set(params) - {f.name for f in fields(self)}
         if unknown:
             have = [f.name for f in fields(self)]
@@ -88,7 +114,12 @@ class Rule:
 class Rosenblatt(Rule):
     """The perceptron rule: at a mistake, w += eta y x.
 
-    What a score of exactly 0 is, `tie` decides.
+    `tie` determines whether a score of exactly 0 is a mistake. Source: Rosenblatt 1958.
+
+    Examples
+    --------
+    >>> resolve("perceptron")
+    Rosenblatt()
     """
 
     name: ClassVar[str] = "perceptron"
@@ -97,11 +128,17 @@ class Rosenblatt(Rule):
 
 @dataclass(frozen=True)
 class Margin(Rule):
-    """The perceptron with margin: while y (w.x + b) <= tau, w += eta y x.
+    """The perceptron with margin: if y (w.x + b) <= tau, w += eta y x.
 
-    Updates that are not mistakes are counted apart. From w = 0 it makes at most
-    (R^2 + 2 tau / eta) / gamma^2 updates on separable data, and the hyperplane it stops
-    at has at least tau / (2 tau + eta R^2) of the largest margin gamma there is.
+    Updates that are not mistakes are counted separately. From w = 0 it makes at most
+    (R^2 + 2 tau / eta) / gamma^2 updates on data with the largest margin gamma > 0, and the last
+    hyperplane has a margin of at least gamma tau / (2 tau + eta R^2). Source: Krauth and Mezard
+    1987.
+
+    Parameters
+    ----------
+    tau : float, default=1.0
+        Required margin.
 
     Examples
     --------
@@ -128,8 +165,8 @@ class Margin(Rule):
 class Adaptive(Rule):
     """A rule whose step follows from the margin z = y (w.x + b) and the variance v = x'Sx.
 
-    All do w += step y S x and S -= beta Sx (Sx)'; they differ in step and beta. An offset counts as
-    a feature that is always 1. They have no learning rate.
+    The update is w += step y S x, S -= beta Sx (Sx)'; rules differ in step and beta. An offset
+    counts as a feature that is always 1. There is no learning rate.
     """
 
     has_rate: ClassVar[bool] = False
@@ -152,15 +189,20 @@ class Adaptive(Rule):
 class PA(Adaptive):
     """Passive-aggressive: the nearest weights that give the row a margin of 1.
 
-    l = max(0, 1 - z), w += (l / ||x||^2) y x, after which y w.x = 1. Where some u gives every row
-    a margin of 1, the sum of l^2 is at most R^2 ||u||^2. [Crammer et al. 2006]
+    With l = max(0, 1 - z): w += (l / ||x||^2) y x, after which y w.x = 1. If some u gives every row
+    a margin of 1, the sum of l^2 is at most R^2 ||u||^2. Source: Crammer et al. 2006.
+
+    Examples
+    --------
+    >>> resolve("pa")
+    PA()
     """
 
     name: ClassVar[str] = "pa"
     kind: ClassVar[int] = 0
     weights_refused: ClassVar[str | None] = (
-        "rule='pa' gives every row a margin of 1, so that the weight of a row or class can change "
-        "nothing. Use rule='pa1' or 'pa2', where it multiplies C."
+        "rule='pa' gives every row a margin of 1, so sample and class weights have no effect. Use "
+        "rule='pa1' or 'pa2', where a weight multiplies C."
     )
 
 
@@ -168,8 +210,14 @@ class PA(Adaptive):
 class PA1(Adaptive):
     """Passive-aggressive for noisy rows: no step is larger than C.
 
-    w += min(C, l / ||x||^2) y x. Mistakes are at most max(R^2, 1/C) (||u||^2 + 2 C sum l(u)),
-    whatever u. A weight of a row multiplies C. [PA-I, Crammer et al. 2006]
+    w += min(C, l / ||x||^2) y x. For every u, it makes at most
+    max(R^2, 1/C) (||u||^2 + 2 C sum l(u)) mistakes. A sample weight multiplies C. Source: PA-I,
+    Crammer et al. 2006.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Largest step.
 
     Examples
     --------
@@ -193,7 +241,18 @@ class PA1(Adaptive):
 class PA2(Adaptive):
     """Passive-aggressive for noisy rows: steps are shortened.
 
-    w += l / (||x||^2 + 1/(2C)) y x. A weight of a row multiplies C. [PA-II, Crammer et al. 2006]
+    w += l / (||x||^2 + 1/(2C)) y x. A sample weight multiplies C. Source: PA-II, Crammer et al.
+    2006.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin below 1.
+
+    Examples
+    --------
+    >>> PA2(C=0.1)
+    PA2(C=0.1)
     """
 
     C: float = 1.0
@@ -210,11 +269,7 @@ class PA2(Adaptive):
 
 @dataclass(frozen=True)
 class SecondOrder(Adaptive):
-    """A rule that learns how sure it is of each weight: S, at first the identity.
-
-    covariance : "full" keeps all of S, at a cost of d^2 an update. "diagonal" keeps of every
-        update of S its diagonal; d numbers.
-    """
+    """A rule with a covariance matrix S of the weights, at first a multiple of the identity."""
 
     covariance: str = field(default="diagonal", kw_only=True)
     adds_rows: ClassVar[bool] = False
@@ -232,11 +287,18 @@ class SecondOrder(Adaptive):
 
 @dataclass(frozen=True)
 class AROW(SecondOrder):
-    """Adaptive regularisation of weights: sure weights move little, unsure ones much.
+    """Adaptive regularisation of weights: weights of small variance move little.
 
-    If z < 1: beta = 1 / (v + r), w += (1 - z) beta y S x, S -= beta Sx (Sx)'. The variance of no
-    direction ever grows. The bound on mistakes needs no separability. A weight of a row divides
-    r. [Crammer, Kulesza, Dredze 2009]
+    If z < 1: beta = 1 / (v + r), w += (1 - z) beta y S x, S -= beta Sx (Sx)'. No variance ever
+    grows. The bound on mistakes does not need separable data. A sample weight divides r. Source:
+    Crammer, Kulesza, Dredze 2009.
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        Noise of the labels.
+    covariance : {'diagonal', 'full'}, default='diagonal'
+        'full' keeps all of S, at a cost of d^2 per update; 'diagonal' keeps d numbers.
 
     Examples
     --------
@@ -259,11 +321,25 @@ class AROW(SecondOrder):
 
 @dataclass(frozen=True)
 class SCW(SecondOrder):
-    """Soft confidence-weighted: y w.x is right with probability eta, as far as C allows.
+    """Soft confidence-weighted: each row is right with probability eta, as far as C allows.
 
-    If phi sqrt(v) > z, with phi the eta-quantile of the normal distribution, the nearest Gaussian
-    over weights that has z >= phi sqrt(v), the step never larger than C. A weight of a row
-    multiplies C. [SCW-I, Wang, Zhao, Hoi 2012]
+    If z < phi sqrt(v), with phi the eta-quantile of the normal distribution, move to the nearest
+    Gaussian over weights with z >= phi sqrt(v), by a step of at most C. A sample weight multiplies
+    C. Source: SCW-I, Wang, Zhao, Hoi 2012.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Largest step.
+    eta : float, default=0.9
+        Confidence, between 0.5 and 1.
+    covariance : {'diagonal', 'full'}, default='diagonal'
+        'full' keeps all of S, at a cost of d^2 per update; 'diagonal' keeps d numbers.
+
+    Examples
+    --------
+    >>> SCW(C=0.1).get_params()
+    {'covariance': 'diagonal', 'C': 0.1, 'eta': 0.9}
     """
 
     C: float = 1.0
@@ -271,8 +347,8 @@ class SCW(SecondOrder):
     name: ClassVar[str] = "scw"
     kind: ClassVar[int] = 4
     mixing_refused: ClassVar[str | None] = (
-        "rule='scw' moves by how sure it is of its weights, so what shards learned cannot be added "
-        "up. Use rule='arow', whose steps are least squares and can."
+        "rule='scw' takes steps that depend on its variances, so runs over shards cannot be added. "
+        "Use rule='arow', whose steps are least squares and can be added."
     )
 
     def __post_init__(self) -> None:
@@ -292,12 +368,23 @@ class SCW(SecondOrder):
 
 @dataclass(frozen=True)
 class SOP(SecondOrder):
-    """The second-order perceptron: the perceptron in the metric of the rows it erred on.
+    """The second-order perceptron: the perceptron in the metric of its mistakes.
 
-    At a mistake w += y x and S = (a I + sum of x x' over mistakes)^-1, the hyperplane being S w.
-    Mistakes only, as the theorem has it. As a step of the hyperplane itself: S is I / a at first,
-    beta = 1 / (v + 1) and S w += (1 - z) beta y S x. A weight of a row multiplies its x x'.
-    [Cesa-Bianchi, Conconi, Gentile 2005]
+    At a mistake v += y x and S = (a I + sum of x x' over mistakes)^-1; the hyperplane is w = S v.
+    As a step of w itself: S is I / a at first, beta = 1 / (x'Sx + 1), w += (1 - z) beta y S x. A
+    sample weight multiplies x x'. Source: Cesa-Bianchi, Conconi, Gentile 2005.
+
+    Parameters
+    ----------
+    a : float, default=1.0
+        The first diagonal of the inverse of S.
+    covariance : {'diagonal', 'full'}, default='diagonal'
+        'full' keeps all of S, at a cost of d^2 per update; 'diagonal' keeps d numbers.
+
+    Examples
+    --------
+    >>> SOP(a=2.0)
+    SOP(covariance='diagonal', a=2.0)
     """
 
     a: float = 1.0
@@ -315,12 +402,26 @@ class SOP(SecondOrder):
 
 @dataclass(frozen=True)
 class ALMA(Rule):
-    """An approximate large margin: steps and the required margin shrink with their number k.
+    """ALMA: an approximately largest margin, with steps that shrink with their number k.
 
     Rows are scaled to length 1 and w stays in the unit ball. If y w.x <= (1 - alpha) B / sqrt(k):
-    w += C / sqrt(k) y x, then back into the ball. With B = sqrt(8) / alpha and C = sqrt(2), the
-    defaults, rows with margin gamma are separated with (1 - alpha) gamma after
-    O(1 / (alpha gamma)^2) steps. [Gentile 2001, for p = 2]
+    w += C / sqrt(k) y x, then w /= max(1, ||w||). With the default B and C, rows of margin gamma
+    are separated with margin (1 - alpha) gamma after O(1 / (alpha gamma)^2) steps. Source: Gentile
+    2001, for p = 2.
+
+    Parameters
+    ----------
+    alpha : float, default=0.9
+        Share of the largest margin that may be missing, above 0 and at most 1.
+    B : float or None, default=None
+        Constant of the theorem; None is sqrt(8) / alpha.
+    C : float or None, default=None
+        Constant of the theorem; None is sqrt(2).
+
+    Examples
+    --------
+    >>> ALMA(alpha=0.5)
+    ALMA(alpha=0.5, B=None, C=None)
     """
 
     alpha: float = 0.9
@@ -330,8 +431,8 @@ class ALMA(Rule):
     adds_rows: ClassVar[bool] = False
     has_direct_form: ClassVar[bool] = False
     mixing_refused: ClassVar[str | None] = (
-        "rule='alma' lowers its step by the number of its own corrections and stays in a ball: "
-        "nothing is known of a mean of such runs. Use rule='margin'."
+        "rule='alma' has no guarantee for a mean of several runs: its steps depend on the number "
+        "of its own updates. Use rule='margin'."
     )
     name: ClassVar[str] = "alma"
 
@@ -358,17 +459,22 @@ class ALMA(Rule):
 
 @dataclass(frozen=True)
 class MinOver(Rule):
-    """Optimal stability: each step adds the row of smallest margin, right or wrong.
+    """MinOver: each step adds the row of smallest margin, which finds the largest margin.
 
-    With z_i = y_i (x_i, 1) and w counting the offset: w += z_i, i = argmin z_i.w, ties to the first
-    row. After M steps from w = 0 the largest margin gamma (the offset counted in the norm) lies
-    between min z_i.w / ||w|| and ||w|| / M; the run ends when the first is at least 1 - gap of the
-    second, after some (R / gamma)^2 / gap steps. Both are in ``trace_.margin``. Every step looks
-    at all rows: the order of visits means nothing, and a pass is 10,000 steps (10^8 / n beyond
-    10,000 rows). `tol` does not end it; data that are not separable use up `max_iter`, unless w
-    comes back at the end of a pass. [Krauth, Mezard 1987]
+    With z_i = y_i (x_i, 1) and w including the offset: w += z_i, i = argmin z_i.w, the first row on
+    a tie. After M steps from w = 0 the largest margin gamma (offset counted in the norm) lies
+    between min z_i.w / ||w|| and ||w|| / M. The run stops when the first is at least 1 - gap of the
+    second, after about (R / gamma)^2 / gap steps; both are in ``trace_.margin``. Source: Krauth and
+    Mezard 1987.
 
-    gap : how much of the largest margin may be missing.
+    Every step compares all rows, so the order of visits has no effect. An epoch has 10,000 steps
+    (10^8 / n_rows with more than 10,000 rows). `tol` does not stop the run; data that are not
+    separable reach `max_iter`, unless w returns to earlier weights at the end of an epoch.
+
+    Parameters
+    ----------
+    gap : float, default=0.01
+        Share of the largest margin that may be missing.
 
     Examples
     --------
@@ -381,8 +487,8 @@ class MinOver(Rule):
     has_direct_form: ClassVar[bool] = False
     needs_all_rows: ClassVar[bool] = True
     weights_refused: ClassVar[str | None] = (
-        "rule='minover' looks for the largest margin, which the weight of a row or class does not "
-        "change. Give weights of 1, or 0 to leave rows out."
+        "rule='minover' finds the largest margin, and sample and class weights do not change it. "
+        "Use weights of 1, or 0 to leave rows out."
     )
     mixing_refused: ClassVar[str | None] = (
         "rule='minover' compares all rows at every step. Use rule='margin', or Perceptron."
@@ -416,7 +522,7 @@ RULES: dict[str, type[Rule]] = {
 
 
 def resolve(rule: str | Rule) -> Rule:
-    """The rule that a name, a name with parameters, or an object stands for.
+    """Return the rule for a name, a name with parameters, or an object.
 
     >>> resolve("margin"), resolve("arow(r=0.1, covariance=full)")
     (Margin(tau=1.0), AROW(covariance='full', r=0.1))

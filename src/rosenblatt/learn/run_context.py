@@ -19,14 +19,14 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class RunContext:
-    """The start and the choices of a run. Only plain values, so that it pickles.
+    """The start and the settings of a run, as plain values.
 
     Attributes
     ----------
     starts : tuple of (w, b)
         Where each hyperplane started; for the direct rule one pair with a row per class.
     mode, tie, tau, fit_intercept, penalty, direct : as the estimator had them
-    rule, has_rate : the rule as it is written, and whether the learning rate means something to it
+    rule, has_rate : the rule as a string, and whether it uses the learning rate
     eta : float or None
         The learning rate; None if it changes from epoch to epoch or visit to visit.
     shuffle : str
@@ -36,7 +36,7 @@ class RunContext:
     n_rows : int
         Rows of the first call, those held out counted.
     fingerprint : int
-        Of its labels and some of its rows: enough to notice that other data are given later.
+        Checksum of its labels and some of its rows, to detect other data later.
     calls : int
         1, or the number of `partial_fit` calls that led here, an earlier `fit` counted.
     """

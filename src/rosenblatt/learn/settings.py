@@ -119,8 +119,8 @@ class Rate:
     """A learning rate that changes, in scikit-learn's words and arithmetic.
 
     At visit t, counted from 1 over all epochs and calls: "optimal", 1 / (alpha (t0 + t - 1)) with
-    t0 such that the first is alpha^(-1/4); "invscaling", eta0 / t^power_t. "adaptive": eta0, a
-    fifth of it each time training would stop for want of a gain, until it is at most 1e-6.
+    t0 such that the first is alpha^(-1/4); "invscaling", eta0 / t^power_t. "adaptive": eta0,
+    divided by 5 whenever training would stop because it does not gain tol, until at most 1e-6.
     """
 
     kind: ChangingRate
@@ -139,7 +139,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What a training run does: the rule, the order of visits, what is kept, when to stop.
+    """Settings of a training run: the rule, the order of visits, what is kept, when to stop.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class TrainingSettings:
     clean : bool
         Stop after an epoch that moved nothing.
     cycle : bool
-        Stop when the weights return to earlier ones, where that can be seen.
+        Stop when the weights return to earlier ones, if rows are visited in a fixed order.
     """
 
     rule: Rule = PERCEPTRON
@@ -271,7 +271,7 @@ class TrainingSettings:
             )
         if self.weighting == "repeat":
             raise NotSupportedError(
-                f"weighting='repeat' makes several visits of one, all with the same rate, got "
+                f"weighting='repeat' makes several visits at the same rate, got "
                 f"learning_rate={kind!r}. Use weighting='scale' or learning_rate='constant'."
             )
 
@@ -307,7 +307,7 @@ class TrainingSettings:
             )
 
     def check_classes(self, n_classes: int) -> None:
-        """What the direct multiclass rule cannot be combined with."""
+        """Refuse what the direct multiclass rule does not support."""
         if not self.direct or n_classes <= 2:
             return
         if not self.rule.has_direct_form:
@@ -332,7 +332,7 @@ class TrainingSettings:
             )
 
     def check_open_classes(self) -> None:
-        """Which of two classes is the second can only be left open if it does not matter."""
+        """Refuse settings that depend on the order of the classes, before all are known."""
         if self.tie == "positive":
             raise ParameterError(
                 "tie='positive' treats the two classes differently, so partial_fit must know "
@@ -345,7 +345,7 @@ class TrainingSettings:
             )
 
     def check_weights(self, weight: npt.NDArray[np.float64] | None) -> None:
-        """Refuse weights of rows where the rule has no use for them."""
+        """Refuse sample weights that the rule does not support."""
         refused = self.rule.weights_refused
         if refused and weight is not None and not np.isin(weight, (0, 1)).all():
             raise NotSupportedError(refused)

@@ -30,7 +30,7 @@ class Votes:
     began: Array
 
     def counts(self, visits: float) -> Array:
-        """How many visits each hyperplane survived."""
+        """The number of visits that each hyperplane survived."""
         return np.diff(np.append(self.began, visits))
 
     def extended(self, w: Array, b: Array, began: Array) -> Votes:
@@ -48,9 +48,16 @@ class Votes:
 
 @dataclass(frozen=True, eq=False)
 class Ballot:
-    """keep="vote": the hyperplanes, each with one vote per visit it survived.
+    """The hyperplanes of keep="vote", each with one vote per visit it survived.
 
-    w has shape (m, d) for two classes and (m, K, d) for the direct multiclass rule.
+    Attributes
+    ----------
+    w : array of shape (m, n_features), or (m, n_classes, n_features) for the direct rule
+        Weights of the m hyperplanes.
+    b : array of shape (m, 1) or (m, n_classes)
+        Offsets.
+    counts : array of shape (m,)
+        Votes of each hyperplane.
     """
 
     w: Array
@@ -61,9 +68,19 @@ class Ballot:
         return len(self.counts)
 
     def scores(self, X: Any) -> Array:
-        """Two classes: the mean vote, from -1 to 1. Direct: the share of votes per class.
+        """Return the mean vote of each row, from -1 to 1; for the direct rule, shares per class.
 
         Each hyperplane votes as it would predict: a score of 0 votes for the second class.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Validated rows.
+
+        Returns
+        -------
+        array of shape (n_rows,) or (n_rows, n_classes)
+            Mean votes, or shares of votes.
         """
         n, total = X.shape[0], float(self.counts.sum()) or 1.0
         chunk = max(1, 2**24 // max(1, self.w.size // self.w.shape[-1]))
@@ -82,7 +99,7 @@ class Ballot:
 
 @dataclass
 class State:
-    """The hyperplanes of a model: enough to go on training as if it had never paused.
+    """The hyperplanes of a model: all that is needed to continue training, to the bit.
 
     Attributes
     ----------
@@ -138,7 +155,7 @@ class State:
         return replace(self, **copies, votes=list(self.votes))
 
     def prepare(self, rule: Rule, keep: Keep, fit_intercept: bool) -> None:
-        """Make the arrays that a rule and `keep` need, where they are not there yet."""
+        """Create the arrays that a rule and `keep` need, unless they exist."""
         if rule.has_variance and self.variance is None:
             self.variance = first_variances(rule, self.n_planes, self.w.shape[1], fit_intercept)
         if keep == "average" and self.u is None:  # it counts the visits from here on
@@ -185,7 +202,7 @@ class State:
         )
 
     def widen(self, n_features: int, rule: Rule, spare_room: bool = False) -> None:
-        """Room for more features, whose weights have been 0 so far; for later ones too."""
+        """Make room for more features of weight 0; with `spare_room`, for later ones too."""
         if n_features <= self.n_features:
             return
         self.n_features = n_features

@@ -32,7 +32,7 @@ bound is {mistakes:.0f} mistakes.
 What to try next, in Python:
   from rosenblatt import Perceptron
   clf = Perceptron(keep="average").fit(X, y)   # your data, scikit-learn's habits
-  print(clf.trace_)                            # mistakes per pass and why it stopped
+  print(clf.trace_)                            # mistakes per epoch and why it stopped
 Then README.md for the three jobs, docs/conventions.md for what the lectures do."""
 
 
@@ -160,8 +160,7 @@ def demo(
     """Train on Iris, setosa against the rest, and show what happened."""
     with explained():
         if not as_json:
-            typer.echo("Iris: 150 flowers, 4 measurements. Is it a setosa? (cisc271's example)")
-            typer.echo("Training; the first run on a machine compiles for a few seconds ...\n")
+            typer.echo("Iris: 150 flowers, 4 measurements. Is it a setosa? (cisc271's example)\n")
         from sklearn.datasets import load_iris
 
         from rosenblatt import Margin, Perceptron, Problem

@@ -99,7 +99,7 @@ struct ParsedRows {
     int64_t n_bad = 0;
     BadLine bad[kBadLinesKept];  // the first of them
 
-    // Make room for so many rows and entries more.
+    // Reserve memory for further rows and entries.
     bool reserve(size_t n_rows, size_t n_entries) {
         return labels.reserve(n_rows) && indptr.reserve(n_rows) && indices.reserve(n_entries) &&
                values.reserve(n_entries);
@@ -141,7 +141,7 @@ struct LineEnd {
 
 // Give each line to a parser, which has
 //
-//     bool reserve(size_t bytes)              make room for all rows of so many bytes of lines;
+//     bool reserve(size_t bytes)              reserve memory for the rows of `bytes` of text;
 //                                             false if there is no memory
 //     LineEnd parse_line(const char* begin)
 //

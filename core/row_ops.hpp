@@ -159,9 +159,9 @@ ROSENBLATT_INLINE double with_sign(double score, bool positive) {
     return score;
 }
 
-// A scan that does not visit rows in order asks the memory for them ahead of time: so many rows
-// that IN_FLIGHT cache lines are on their way, at most LINES lines of each row and MOST_AHEAD rows.
-// The starts of CSR rows are asked for STARTS_AHEAD rows ahead.
+// A scan that does not visit rows in order prefetches the rows to come, so that about IN_FLIGHT cache
+// lines are in flight: at most MOST_AHEAD rows ahead, and at most LINES lines of each row. The starts
+// of CSR rows are prefetched STARTS_AHEAD rows ahead.
 constexpr int64_t LINE = 64, LINES = 64, IN_FLIGHT = 160, MOST_AHEAD = 12, STARTS_AHEAD = 24;
 
 inline int64_t rows_ahead(int64_t bytes_per_row) {

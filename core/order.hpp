@@ -1,10 +1,13 @@
 // The order of visits within an epoch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "prefetch.hpp"
 
 namespace rosenblatt {
 
@@ -35,9 +38,18 @@ struct Order {
         }
         uint32_t state = seed;
         if (kind == OrderKind::shuffled) {
-            for (int64_t i = 0; i + 1 < n; ++i) {
-                state = next(state);
-                std::swap(index[i], index[i + (state & 0x7FFFFFFF) % (n - i)]);
+            // partners are drawn, and prefetched, a group ahead of the swaps
+            constexpr int64_t GROUP = 64;
+            int64_t partner[GROUP];
+            for (int64_t first = 0; first + 1 < n; first += GROUP) {
+                const int64_t end = std::min(first + GROUP, n - 1);
+                for (int64_t i = first; i < end; ++i) {
+                    state = next(state);
+                    partner[i - first] = i + (state & 0x7FFFFFFF) % (n - i);
+                    prefetch(&index[partner[i - first]]);
+                }
+                for (int64_t i = first; i < end; ++i)
+                    std::swap(index[i], index[partner[i - first]]);
             }
         } else {
             for (int64_t i = 0; i < n; ++i) {

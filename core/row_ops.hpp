@@ -7,6 +7,7 @@
 // processor without it. So nothing but <cstdint> and <cstddef> is included (.ci/check_symbols.py
 // tests this).
 #pragma once
+#include "prefetch.hpp"
 #include "rows.hpp"
 
 #if !defined(ROSENBLATT_ISA) || !defined(ROSENBLATT_WIDTH)
@@ -22,8 +23,6 @@ constexpr double LARGEST = 1.7976931348623157e308;  // z <= LARGEST: z < inf
 // has vectors of one number; the bits are the same. (The types are spelled out because GCC 12
 // ignores a vector size that depends on a template argument.)
 #if defined(__GNUC__) || defined(__clang__)
-#define ROSENBLATT_INLINE inline __attribute__((always_inline))
-
 template <int BYTES>
 struct Types;
 template <>
@@ -73,12 +72,7 @@ struct Vectors {
     }
     static void store(double* p, Vector v) { __builtin_memcpy(p, &v, sizeof(Vector)); }
 };
-
-// GCC deletes calls of functions that only prefetch, because they change nothing: they are inlined.
-ROSENBLATT_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 #else
-#define ROSENBLATT_INLINE inline
-
 template <int BYTES>
 struct Vectors {
     static constexpr int PER = 1;
@@ -88,8 +82,6 @@ struct Vectors {
     static Vector masked(Vector v, const int64_t* keep) { return *keep ? v : 0; }
     static void store(double* p, Vector v) { *p = v; }
 };
-
-ROSENBLATT_INLINE void prefetch(const void*) {}
 #endif
 
 // Sum of N lanes, by halves: s[l] += s[l + N / 2], and so on (see rows.hpp).
@@ -159,20 +151,49 @@ ROSENBLATT_INLINE double with_sign(double score, bool positive) {
     return score;
 }
 
-// A scan that does not visit rows in order prefetches the rows to come, so that about IN_FLIGHT cache
-// lines are in flight: at most MOST_AHEAD rows ahead, and at most LINES lines of each row. The starts
-// of CSR rows are prefetched STARTS_AHEAD rows ahead.
-constexpr int64_t LINE = 64, LINES = 64, IN_FLIGHT = 160, MOST_AHEAD = 12, STARTS_AHEAD = 24;
+// A scan asks for rows before it reaches them: one cache line per group of eight columns that it
+// reads. Requests for a whole row at once would occupy all miss buffers of the processor and hold up
+// the reads.
+constexpr int64_t LINE = 64;
 
-inline int64_t rows_ahead(int64_t bytes_per_row) {
-    const int64_t rows = IN_FLIGHT * LINE / (bytes_per_row + LINE);
-    return rows < 1 ? 1 : rows > MOST_AHEAD ? MOST_AHEAD : rows;
-}
+// The cache lines of an array of `bytes` bytes, to be prefetched one after the other.
+struct Lines {
+    uintptr_t next, end;
 
-ROSENBLATT_INLINE void prefetch_range(const void* from, int64_t bytes) {
-    const char* p = static_cast<const char*>(from);
-    for (int64_t k = 0; k < bytes && k < LINES * LINE; k += LINE) prefetch(p + k);
-}
+    ROSENBLATT_INLINE Lines(const void* from, int64_t bytes)
+        : next(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(LINE - 1)),
+          end(reinterpret_cast<uintptr_t>(from) + uintptr_t(bytes)) {}
+
+    ROSENBLATT_INLINE void prefetch_one() {
+        prefetch(reinterpret_cast<const void*>(next));
+        next += LINE;
+    }
+    ROSENBLATT_INLINE void prefetch_rest() {
+        while (next < end) prefetch_one();
+    }
+};
+
+struct NothingAhead {
+    ROSENBLATT_INLINE void group(int64_t) {}
+    ROSENBLATT_INLINE void rest() {}
+};
+
+// Which row to prefetch at visit t of a scan with an order: about LINES_AHEAD cache lines ahead. CSR
+// rows in order are prefetched ENTRIES_AHEAD entries ahead.
+constexpr int64_t LINES_AHEAD = 160, ENTRIES_AHEAD = 512;
+
+struct RowsToCome {
+    const int64_t* order;
+    int64_t last, distance;
+
+    RowsToCome(const Scan& scan, int64_t bytes_per_row)
+        : order(scan.order),
+          last(scan.n_order - 1),
+          distance(1 + LINES_AHEAD * LINE / (bytes_per_row + LINE)) {}
+    ROSENBLATT_INLINE int64_t row(int64_t t) const {
+        return order[t + distance < last ? t + distance : last];
+    }
+};
 
 template <class T>
 struct Dense {
@@ -220,17 +241,28 @@ struct Dense {
         }
     };
 
+    // A row to come, prefetched while another one is read.
+    struct Ahead {
+        Lines lines;
+        // once per group of eight columns, j being the first
+        ROSENBLATT_INLINE void group(int64_t j) {
+            if (sizeof(T) * LANES == LINE || (j & LANES) == 0) lines.prefetch_one();
+        }
+        ROSENBLATT_INLINE void rest() { lines.prefetch_rest(); }
+    };
+
     // s[r][p] = the products of row r with plane p, in lanes: each value and each weight is loaded
     // once for R * P products. Weights of the last columns are at W_tail, with zeros after them.
-    template <int R, int P, int BYTES>
+    template <int R, int P, int BYTES, class A>
     ROSENBLATT_INLINE void products(const T* x, const double* W, int64_t stride,
                                     const double* W_tail, int64_t tail_stride,
-                                    Lanes<BYTES> (&s)[R][P]) const {
+                                    Lanes<BYTES> (&s)[R][P], A ahead) const {
         using V = Vectors<BYTES>;
         constexpr int PER = V::PER, PARTS = Lanes<BYTES>::PARTS;
         for (int r = 0; r < R; ++r)
             for (int p = 0; p < P; ++p) s[r][p] = {};
-        for (int64_t j = 0; j < full; j += LANES)
+        for (int64_t j = 0; j < full; j += LANES) {
+            ahead.group(j);
             for (int k = 0; k < PARTS; ++k) {
                 typename V::Vector v[R];
                 for (int r = 0; r < R; ++r) v[r] = V::load(x + r * d + j + k * PER);
@@ -239,6 +271,8 @@ struct Dense {
                     for (int r = 0; r < R; ++r) s[r][p].part[k] += v[r] * w;
                 }
             }
+        }
+        ahead.rest();
         if (full == d) return;
         T room[R][LANES];
         const T* last[R];
@@ -254,9 +288,10 @@ struct Dense {
         }
     }
 
-    double dot(int64_t i, const double* w, const Tail& tail) const {
+    template <class A = NothingAhead>
+    ROSENBLATT_INLINE double dot(int64_t i, const double* w, const Tail& tail, A ahead = {}) const {
         Lanes<sizeof(T) == 4 ? WIDE : NARROW> s[1][1];
-        products(at(i), w, 0, tail.w, 0, s);
+        products(at(i), w, 0, tail.w, 0, s, ahead);
         return s[0][0].sum();
     }
 
@@ -275,9 +310,11 @@ struct Dense {
 
     int64_t bytes_per_row() const { return d * int64_t(sizeof(T)); }
 
-    ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
-        if (t + ahead < scan.n_order) prefetch_range(at(scan.order[t + ahead]), bytes_per_row());
+    ROSENBLATT_INLINE Ahead ahead(const RowsToCome& to_come, int64_t t) const {
+        return {Lines(at(to_come.row(t)), bytes_per_row())};
     }
+    // Processors recognize dense rows in order by themselves.
+    ROSENBLATT_INLINE NothingAhead ahead_in_order(int64_t) const { return {}; }
 
     // Tiles of R rows and up to PLANES planes fill the registers. Rows are taken one by one where
     // vectors are short, or for a single plane: the memory delivers one row after the other faster.
@@ -288,7 +325,7 @@ struct Dense {
     void tile(const double* W, const double* b, int64_t planes, double* out, int64_t i) const {
         const int64_t stride = padded(d);
         Lanes<P == 1 ? NARROW : WIDE> s[R][P];
-        products(at(i), W, stride, W + full, stride, s);
+        products(at(i), W, stride, W + full, stride, s, NothingAhead{});
         for (int r = 0; r < R; ++r)
             for (int p = 0; p < P; ++p) out[r * planes + p] = s[r][p].sum() + b[p];
     }
@@ -350,10 +387,38 @@ struct Csr {
         return fold<LANES>(s);
     }
 
+    // A row to come, prefetched while another one is read.
+    struct Ahead {
+        Lines values, columns;
+        // once per group of eight entries, k being the first
+        ROSENBLATT_INLINE void group(int64_t k) {
+            if (sizeof(T) * LANES == LINE || (k & LANES) == 0) values.prefetch_one();
+            if (sizeof(I) * LANES == LINE || (k & LANES) == 0) columns.prefetch_one();
+        }
+        ROSENBLATT_INLINE void rest() {
+            values.prefetch_rest();
+            columns.prefetch_rest();
+        }
+    };
+
     struct Tail {};
     Tail tail(const double*) const { return {}; }
-    double dot(int64_t i, const double* w, Tail = {}) const {
-        return sum(i, [=](int64_t j, double x) { return x * w[j]; });
+
+    template <class A = NothingAhead>
+    ROSENBLATT_INLINE double dot(int64_t i, const double* w, Tail = {}, A ahead = {}) const {
+        const int64_t begin = starts()[i], n = starts()[i + 1] - begin;
+        const T* x = values() + begin;
+        const I* c = columns() + begin;
+        double s[LANES] = {};
+        int64_t k = 0;
+        for (; k + LANES <= n; k += LANES) {
+            ahead.group(k);
+            for (int e = 0; e < LANES; ++e)
+                s[c[k + e] & (LANES - 1)] += double(x[k + e]) * w[c[k + e]];
+        }
+        for (; k < n; ++k) s[c[k] & (LANES - 1)] += double(x[k]) * w[c[k]];
+        ahead.rest();
+        return fold<LANES>(s);
     }
 
     Entries load(int64_t i, const Scratch& scratch) const {
@@ -377,14 +442,19 @@ struct Csr {
         return entries * int64_t(sizeof(T) + sizeof(I));
     }
 
-    ROSENBLATT_INLINE void prefetch_ahead(const Scan& scan, int64_t t, int64_t ahead) const {
-        if (t + STARTS_AHEAD < scan.n_order) prefetch(starts() + scan.order[t + STARTS_AHEAD]);
-        if (t + ahead < scan.n_order) {
-            const I* p = starts() + scan.order[t + ahead];
-            const int64_t size = p[1] - p[0];
-            prefetch_range(values() + p[0], size * int64_t(sizeof(T)));
-            prefetch_range(columns() + p[0], size * int64_t(sizeof(I)));
-        }
+    ROSENBLATT_INLINE Ahead ahead_from(int64_t begin, int64_t n) const {
+        return {Lines(values() + begin, n * int64_t(sizeof(T))),
+                Lines(columns() + begin, n * int64_t(sizeof(I)))};
+    }
+    ROSENBLATT_INLINE Ahead ahead(const RowsToCome& to_come, int64_t t) const {
+        prefetch(starts() + to_come.row(t + to_come.distance));
+        const I* p = starts() + to_come.row(t);
+        return ahead_from(p[0], p[1] - p[0]);
+    }
+    // In order: as many entries as row i has, further on.
+    ROSENBLATT_INLINE Ahead ahead_in_order(int64_t i) const {
+        const I* p = starts() + i;
+        return ahead_from(p[0] + ENTRIES_AHEAD, p[1] - p[0]);
     }
 
     // Scores of one row with P planes, whose weights for a column lie side by side.
@@ -409,7 +479,7 @@ struct Csr {
     void scores(const double* W, const double* b, int64_t planes, double* out, int64_t first,
                 int64_t last) const {
         if (planes == 1) {
-            for (int64_t i = first; i < last; ++i) out[i] = dot(i, W) + b[0];
+            for (int64_t i = first; i < last; ++i) out[i] = dot(i, W, {}, ahead_in_order(i)) + b[0];
             return;
         }
         for (int64_t i = first; i < last; ++i) {
@@ -464,17 +534,26 @@ struct Ops {
 
     static Found scan(const Rows& rows, const Scan& scan, const double* w, double b, int64_t t,
                       double bar) {
+        return scan.order ? scan_rows<true>(rows, scan, w, b, t, bar)
+                          : scan_rows<false>(rows, scan, w, b, t, bar);
+    }
+
+    template <bool ordered>
+    static Found scan_rows(const Rows& rows, const Scan& scan, const double* w, double b, int64_t t,
+                           double bar) {
         const R r{rows};
         const auto tail = r.tail(w);
-        const int64_t ahead = scan.order ? rows_ahead(r.bytes_per_row()) : 0;
+        const RowsToCome to_come(scan, r.bytes_per_row());
         for (; t < scan.n; ++t) {
-            int64_t i = t;
-            if (scan.order) {
-                r.prefetch_ahead(scan, t, ahead);
-                i = scan.order[t];
-            }
+            const int64_t i = ordered ? scan.order[t] : t;
             if (scan.y[i] < 0) return {t, 0};
-            const double score = r.dot(i, w, tail) + b;
+            double score;
+            if constexpr (ordered) {
+                prefetch(scan.y + to_come.row(t));
+                score = r.dot(i, w, tail, r.ahead(to_come, t)) + b;
+            } else {
+                score = r.dot(i, w, tail, r.ahead_in_order(i)) + b;
+            }
             if (scan.seen) scan.seen[i] = score;
             const double z = with_sign(score, scan.y[i] == scan.positive);
             if (!(bar < z && z <= LARGEST)) return {t, score};

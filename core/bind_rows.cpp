@@ -14,6 +14,7 @@
 #include "bind.hpp"
 #include "cpu.hpp"
 #include "csr_form.hpp"
+#include "finite.hpp"
 #include "scores.hpp"
 
 namespace rosenblatt {
@@ -107,6 +108,14 @@ auto scores_of(const RowsObject& object, Input<double, nb::ndim<2>> W, Input<dou
     }
     return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
         own(out.release(), {size_t(rows.n), planes}));
+}
+
+bool finite(AnyArray values) {
+    if (!has_float_type(values)) throw nb::type_error("values must be float32 or float64.");
+    const int64_t n = int64_t(values.size());
+    nb::gil_scoped_release release;
+    return has_type<double>(values) ? all_finite(static_cast<const double*>(values.data()), n)
+                                    : all_finite(static_cast<const float*>(values.data()), n);
 }
 
 template <class P, class I>
@@ -249,6 +258,9 @@ void bind_rows(nb::module_& m) {
     m.def("scores", scores_of, nb::arg("rows"), nb::arg("W"), nb::arg("b"),
           nb::arg("n_threads") = 1,
           "W[p].x + b[p] of every row (n_rows, planes); threads do not change the bits.");
+
+    m.def("all_finite", finite, nb::arg("values"),
+          "Whether no number of a C-contiguous array is NaN or infinite.");
 
     nb::enum_<CsrForm>(m, "CsrForm", "Form of the indices of a CSR matrix.")
         .value("BROKEN", CsrForm::broken, "Not a CSR matrix.")

@@ -15,12 +15,12 @@ CsrForm csr_form(const P* indptr, int64_t n_indptr, const I* indices, int64_t n_
     for (int64_t i = 0; i < n; ++i)
         if (indptr[i] > indptr[i + 1]) return CsrForm::broken;
 
-    // Count over all entries at once, piece by piece in the type of the indices, which vectorises;
-    // then leave out the starts of rows, where the column before belongs to another row.
+    // Count over all entries, piece by piece in the type of the indices, which vectorises; then
+    // leave out the starts of rows, where the column before belongs to another row.
     const int64_t size = indptr[n], piece = 1 << 14;
     if (size > 0 && d == 0) return CsrForm::broken;
     const I last = I(std::min<int64_t>(d - 1, std::numeric_limits<I>::max()));
-    int64_t falls = 0;
+    int64_t falls = 0, row = 1;
     for (int64_t start = 0; start < size; start += piece) {
         const int64_t end = std::min(size, start + piece);
         I outside = 0, falls_here = 0;
@@ -29,10 +29,10 @@ CsrForm csr_form(const P* indptr, int64_t n_indptr, const I* indices, int64_t n_
             falls_here += I(indices[k] <= indices[k - 1]);
         if (outside) return CsrForm::broken;
         falls += falls_here;
-    }
-    for (int64_t i = 1; i < n; ++i) {
-        const int64_t k = indptr[i];
-        if (k > indptr[i - 1] && k < size) falls -= indices[k] <= indices[k - 1];
+        for (; row < n && indptr[row] < end; ++row) {
+            const int64_t k = indptr[row];
+            if (k > indptr[row - 1]) falls -= indices[k] <= indices[k - 1];
+        }
     }
     if (falls == 0) return CsrForm::sorted;
 

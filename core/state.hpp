@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "finite.hpp"
 #include "rows.hpp"
 
 namespace rosenblatt {
@@ -95,12 +96,6 @@ inline double sum_of_squares(const double* values, int64_t n) {
     for (int h = 4; h; h /= 2)
         for (int l = 0; l < h; ++l) s[l] += s[l + h];
     return s[0];
-}
-
-inline bool all_finite(const double* values, int64_t n) {
-    for (int64_t j = 0; j < n; ++j)
-        if (!std::isfinite(values[j])) return false;
-    return true;
 }
 
 }  // namespace rosenblatt

@@ -56,6 +56,9 @@ def scores(rows: Rows, W: Annotated[NDArray[numpy.float64], dict(shape=(None, No
     W[p].x + b[p] of every row (n_rows, planes); threads do not change the bits.
     """
 
+def all_finite(values: Annotated[NDArray, dict(order='C', device='cpu', writable=False)]) -> bool:
+    """Whether no number of a C-contiguous array is NaN or infinite."""
+
 class CsrForm(enum.Enum):
     """Form of the indices of a CSR matrix."""
 

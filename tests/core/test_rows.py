@@ -269,3 +269,15 @@ def test_an_instruction_set_can_be_forced():
     assert "ROSENBLATT_CPU='v9' does not run here; choose one of: " in run("v9").stderr
     with pytest.raises(ValueError, match="cpu='v9' does not run here"):
         _core.Rows(np.zeros((1, 1)), cpu="v9")
+
+
+@given(st.integers(0, 300), st.data())
+def test_all_finite_finds_every_value_that_is_not(n, data):
+    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
+    values = np.full(n, np.finfo(dtype).max, dtype)
+    assert _core.all_finite(values)
+    if n:
+        values[data.draw(st.integers(0, n - 1))] = data.draw(
+            st.sampled_from([np.nan, np.inf, -np.inf])
+        )
+        assert not _core.all_finite(values)

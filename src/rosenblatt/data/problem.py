@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt._core import CsrForm, csr_form
+from rosenblatt._core import CsrForm, all_finite, csr_form
 from rosenblatt.data.labels import as_labels, check_same_kind, encode, sorted_classes
 from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import DataError, DataTypeError
@@ -257,9 +257,7 @@ def _check_finite(
     values: npt.NDArray[Any], name: str, where: Callable[[Any], str] = lambda at: f"entry {at}"
 ) -> None:
     """`where` says in words which entry it is, from its position in `values`."""
-    with np.errstate(all="ignore"):
-        total = values.sum(dtype=np.float64)
-    if np.isfinite(total) or np.isfinite(values).all():
+    if all_finite(np.ascontiguousarray(values)):
         return
     at = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
     if np.isnan(values).any():

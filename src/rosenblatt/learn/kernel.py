@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt._core import all_finite
 from rosenblatt.errors import DataError, OverflowedError, ParameterError
 
 Array = npt.NDArray[Any]
@@ -71,8 +72,7 @@ class Kernel:
         """Return K(a, b) for every row a of A (down) and b of B (across)."""
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.ascontiguousarray(self._values(A, B))
-            total = values.sum(dtype=np.float64)
-        if not (np.isfinite(total) or np.isfinite(values).all()):
+        if not all_finite(values):
             raise OverflowedError(
                 f"Floating-point overflow: a value of the kernel {self.name!r} is beyond the range "
                 f"of {values.dtype}. Scale the data, lower degree or gamma, or use float64."

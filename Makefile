@@ -100,7 +100,7 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp tests/core/*.cpp
+	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp tests/core/*.cpp benchmarks/*.cpp
 	$(BIN)/python .ci/stub.py
 	$(BIN)/python .ci/check_symbols.py $(CORE)
 

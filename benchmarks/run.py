@@ -96,7 +96,7 @@ SCRIPTS = {
         "threads.py",
         ("--rounds", "7"),
         ("--rounds", "1", "--smaller", "10"),
-        {r"two threads": (PAGE, "threads")},
+        {r"scored in vain": (PAGE, "threads")},
         ("numpy",),
     ),
     "decision_function": Script(

@@ -1,46 +1,36 @@
-"""Two threads for one hyperplane: the most that scoring rows ahead could gain.
+"""Two threads for one hyperplane: what scoring rows ahead gains.
 
     python benchmarks/threads.py [--rounds 7]
 
-A pass visits the rows one by one, and an update changes the scores of all rows after it. A second
-thread could only score rows ahead, with weights that stay valid until the next update. No such
-scheme can be faster than scoring every row once on both threads and updating nothing, so
-
-    one pass / `_core.scores` on two threads
-
-is an upper bound of the gain. 100,000 x 100 float64, rows in order, labels without noise and few
-updates (the first case of passes.py); everything in one process, the best of several turns.
+Compiles and runs two_threads.cpp, which explains the method, with the core of this checkout.
+100,000 x 100 float64, rows in order; the fewer rows are close to the hyperplane, the fewer updates.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import warnings
-from collections.abc import Callable
-from typing import Any
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
-from passes import CASES, rows
-from report import THREADS, best_of, table
+from report import ROOT, table
 
-CASE = "100,000 x 100 float64, few updates"
-FEW, MANY = 2, 10
+ROWS = 100_000
 
 
-def fits(X: Any, y: Any) -> tuple[dict[str, Callable[[], Any]], dict[str, Any]]:
-    """A short and a long fit to time, and the models they made."""
-    from rosenblatt import Perceptron
-
-    made: dict[str, Any] = {}
-
-    def fit(name: str, passes: int) -> Callable[[], Any]:
-        def run() -> None:
-            clf = Perceptron(max_iter=passes, tol=None, shuffle=False)
-            made[name] = clf.fit(X, y)
-
-        return run
-
-    return {"few": fit("few", FEW), "many": fit("many", MANY)}, made
+def build() -> Path:
+    """Compile the program; return its path."""
+    folder = ROOT / "build" / "benchmarks" / "core"
+    tools = Path(sys.executable).parent
+    cmake = shutil.which("cmake", path=str(tools)) or "cmake"
+    ninja = shutil.which("ninja", path=str(tools)) or "ninja"
+    configure = [cmake, "--no-warn-unused-cli", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
+    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure += ["-DROSENBLATT_BINDINGS=OFF", "-DROSENBLATT_BENCHMARKS=ON"]
+    for command in (configure, [cmake, "--build", str(folder)]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder / "two_threads"
 
 
 def main() -> None:
@@ -48,31 +38,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--smaller", type=int, default=1, metavar="K", help="divide rows by K")
     args = parser.parse_args()
-    os.environ |= dict.fromkeys(THREADS, "1")
-    warnings.simplefilter("ignore")
-    from rosenblatt import _core
-    from rosenblatt.data.block import core_rows
-
-    kind, n, d, *rest = CASES[CASE]
-    X, y = rows(kind, n // args.smaller, d, *rest)
-    runs, made = fits(X, y)
-    runs["many"]()
-    held, W, b = core_rows(X), made["many"].coef_, made["many"].intercept_
-    # a pass is the difference of two fits, so the scores are taken as often
-    for threads in (1, 2):
-        runs[f"scores {threads}"] = lambda threads=threads: [
-            _core.scores(held, W, b, threads) for _ in range(MANY - FEW)
-        ]
-    seconds = best_of(3 * args.rounds, runs)
-    passes = made["many"].n_iter_ - made["few"].n_iter_
-    updates = (made["many"].n_updates_ - made["few"].n_updates_) / (passes * len(y))
-    one = 1e3 * (seconds["many"] - seconds["few"]) / passes
-    scores = [1e3 * seconds[f"scores {threads}"] / (MANY - FEW) for threads in (1, 2)]
-    head = ["two threads for one hyperplane", "updates per visit", "one pass, ms"]
-    head += ["scores, 1 thread, ms", "scores, 2 threads, ms", "scores, 1 / 2 threads"]
-    cells = [CASE, f"{100 * updates:.2f} %", f"{one:.2f}"]
-    cells += [f"{scores[0]:.2f}", f"{scores[1]:.2f}", f"{scores[0] / scores[1]:.2f}"]
-    print(table([*head, "gain at most"], [[*cells, f"{one / scores[1]:.2f}"]]))
+    command = [str(build()), str(ROWS // args.smaller), str(3 * args.rounds)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    cells = []
+    for line in done.stdout.splitlines():
+        share, one, two, in_vain = map(float, line.split())
+        cells.append(
+            [f"{share:.2%}", f"{one:.2f}", f"{two:.2f}", f"{in_vain:.0%}", f"{one / two:.2f}"]
+        )
+    head = ["updates per visit", "one thread, ms", "two threads, ms", "rows scored in vain", "gain"]
+    print(table(head, cells))
 
 
 if __name__ == "__main__":

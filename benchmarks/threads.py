@@ -25,8 +25,8 @@ def build() -> Path:
     tools = Path(sys.executable).parent
     cmake = shutil.which("cmake", path=str(tools)) or "cmake"
     ninja = shutil.which("ninja", path=str(tools)) or "ninja"
-    configure = [cmake, "--no-warn-unused-cli", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
-    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure = [cmake, "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
+    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     configure += ["-DROSENBLATT_BINDINGS=OFF", "-DROSENBLATT_BENCHMARKS=ON"]
     for command in (configure, [cmake, "--build", str(folder)]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

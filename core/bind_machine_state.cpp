@@ -108,9 +108,7 @@ void restore(const Machine& m, MinOver& rule) {
     rule.sum.resize(size_t(m.planes.d));
 }
 
-}  // namespace
-
-void set_state(MachineObject& self, nb::dict state) {
+void assign_state(MachineObject& self, const nb::dict& state) {
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
         if constexpr (is_vector<T>::value) {
@@ -129,10 +127,26 @@ void set_state(MachineObject& self, nb::dict state) {
     m.epochs.clear();
     for (size_t e = 0; e < epochs.shape(0); ++e) {
         const double* line = epochs.data() + 4 * e;
+        for (const double count : {line[0], line[1]})
+            if (!(count >= 0.0 && count <= 9007199254740992.0))  // 2^53
+                throw nb::value_error("epochs has a count that is out of range.");
         m.epochs.push_back({int64_t(line[0]), int64_t(line[1]), line[2], line[3]});
     }
     check_sizes(m);
     if (auto* minover = std::get_if<MinOver>(&m.rule)) restore(m, *minover);
+}
+
+}  // namespace
+
+// A state that does not fit leaves the machine as it was.
+void set_state(MachineObject& self, nb::dict state) {
+    const nb::dict before = get_state(self);
+    try {
+        assign_state(self, state);
+    } catch (...) {
+        assign_state(self, before);
+        throw;
+    }
 }
 
 }  // namespace rosenblatt

@@ -98,3 +98,20 @@ def test_the_score_of_every_visit_can_be_recorded(name):
     assert contents(made, state) == expected
     if settings.order != "sample":
         assert len(before) == len(y)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_state_that_does_not_fit_changes_nothing(name):
+    settings = SETTINGS[name]
+    made, _ = machine(settings)
+    made.core.visit(block_for(settings), 1)
+    before = made.core.get_state()
+    for field, value in before.items():
+        wrong = np.full(5, 99) if isinstance(value, np.ndarray) else "text"
+        others = {f: np.zeros_like(v) for f, v in before.items()}
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
+            made.core.set_state({**others, field: wrong})
+        after = made.core.get_state()
+        assert all(np.array_equal(after[f], v, equal_nan=True) for f, v in before.items())
+    with pytest.raises(KeyError):
+        made.core.set_state({})

@@ -96,7 +96,7 @@ struct Places {
     Places(const GramBlockObject& block, const SupportRows& support, const Matrix& values,
            int64_t limit) {
         const int64_t places = std::min(limit, support.size + block.n);
-        if (support.size > limit || int64_t(values.shape(0)) != block.n ||
+        if (limit < 1 || support.size > limit || int64_t(values.shape(0)) != block.n ||
             int64_t(values.shape(1)) != places)
             throw nb::value_error(
                 "values does not have one row per row of the block and one column per place.");

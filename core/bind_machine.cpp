@@ -35,7 +35,8 @@ void make_block(BlockObject* out, nb::object rows, Input<int32_t, nb::ndim<1>> y
     if (int64_t(y.size()) != r.n || (weight && int64_t(weight->size()) != r.n) ||
         (seen && int64_t(seen->shape(0)) != r.n))
         throw nb::value_error("y, sample_weight or seen does not have one entry per row.");
-    if (seen && seen->shape(0) > 1 && seen->stride(0) != int64_t(seen->shape(1)))
+    if (seen && ((seen->shape(0) > 1 && seen->stride(0) != int64_t(seen->shape(1))) ||
+                 (seen->shape(1) > 1 && seen->stride(1) != 1)))
         throw nb::value_error("seen is not C-contiguous.");
     new (out)
         BlockObject{{r, y.data(), weight ? weight->data() : nullptr, seen ? seen->data() : nullptr},
@@ -159,15 +160,9 @@ const Block& checked(const Machine& m, const BlockObject& object) {
     return block;
 }
 
-// Runs f(poll) without the GIL. Only `cancel` may be called meanwhile.
+// Runs f(poll) without the GIL.
 template <class F>
-Code without_gil(MachineObject& self, F f) {
-    if (self.in_use.exchange(true))
-        throw nb::value_error("the machine is in use by another thread; it can only be cancelled.");
-    struct Release {
-        std::atomic<bool>& flag;
-        ~Release() { flag = false; }
-    } release_at_end{self.in_use};
+Code without_gil(F f) {
     Code code;
     {
         nb::gil_scoped_release release;
@@ -179,29 +174,33 @@ Code without_gil(MachineObject& self, F f) {
 }
 
 Code visit_block(MachineObject& self, const BlockObject& object, int64_t most) {
+    const Turn turn(self);
     const Block& block = checked(self.machine, object);
-    return without_gil(self, [&](Poll& poll) { return visit(self.machine, block, most, poll); });
+    return without_gil([&](Poll& poll) { return visit(self.machine, block, most, poll); });
 }
 
 Code epochs_of(MachineObject& self, const BlockObject& object, int64_t n) {
+    const Turn turn(self);
     const Block& block = checked(self.machine, object);
-    return without_gil(self, [&](Poll& poll) { return run_epochs(self.machine, block, n, poll); });
+    return without_gil([&](Poll& poll) { return run_epochs(self.machine, block, n, poll); });
 }
 
 Code close(MachineObject& self, const BlockObject* object) {
+    const Turn turn(self);
     const Block* block = object ? &checked(self.machine, *object) : nullptr;
-    return without_gil(self, [&](Poll&) { return close_epoch(self.machine, block); });
+    return without_gil([&](Poll&) { return close_epoch(self.machine, block); });
 }
 
 Code judge_epoch(MachineObject& self, const BlockObject* object, std::optional<double> objective) {
+    const Turn turn(self);
     if (self.machine.epochs.empty())
         throw nb::value_error("no epoch was closed; call close_epoch first.");
     const Block* block = object ? &checked(self.machine, *object) : nullptr;
-    return without_gil(self,
-                       [&](Poll&) { return judge(self.machine, block, objective.value_or(NAN)); });
+    return without_gil([&](Poll&) { return judge(self.machine, block, objective.value_or(NAN)); });
 }
 
 nb::dict log_of(const MachineObject& self) {
+    const Turn turn(self);
     const Machine& m = self.machine;
     const Log& log = m.log;
     nb::dict out;
@@ -216,6 +215,7 @@ nb::dict log_of(const MachineObject& self) {
 }
 
 nb::dict totals_of(const MachineObject& self) {
+    const Turn turn(self);
     std::vector<int64_t> mistakes, updates;
     std::vector<double> loss, norm;
     for (const EpochTotals& e : self.machine.epochs) {
@@ -292,6 +292,7 @@ void bind_machine(nb::module_& m) {
         .def(
             "set_etas",
             [](MachineObject& self, std::vector<double> etas) {
+                const Turn turn(self);
                 auto* batch = std::get_if<Batch>(&self.machine.rule);
                 if (!batch || etas.empty())
                     throw nb::value_error("etas is empty, or the rule is not a batch rule.");
@@ -313,11 +314,16 @@ void bind_machine(nb::module_& m) {
                          return m.counters.updates - m.stop.updates_at_save;
                      })
         .def_prop_ro(
-            "tally", [](const MachineObject& s) { return copied(s.machine.tally); },
+            "tally",
+            [](const MachineObject& s) {
+                const Turn turn(s);
+                return copied(s.machine.tally);
+            },
             nb::rv_policy::move)
         .def_prop_ro(
             "pocket",
             [](const MachineObject& s) {
+                const Turn turn(s);
                 const Machine& m = s.machine;
                 const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
                 if (m.pocket.b.size() != n)

@@ -10,7 +10,23 @@ namespace rosenblatt {
 struct MachineObject {
     Machine machine;
     nb::object w, b, u, ub, variance;
-    std::atomic<bool> in_use{false};  // by a call that released the GIL
+    mutable std::atomic<bool> in_use{false};
+};
+
+// One call at a time uses a machine, because calls release the GIL. Only `cancel` needs no turn.
+class Turn {
+  public:
+    explicit Turn(const MachineObject& self) : in_use_(self.in_use) {
+        if (in_use_.exchange(true))
+            throw nb::value_error(
+                "the machine is in use by another thread; it can only be cancelled.");
+    }
+    ~Turn() { in_use_ = false; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    std::atomic<bool>& in_use_;
 };
 
 nb::dict get_state(MachineObject& self);

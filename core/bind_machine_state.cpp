@@ -50,7 +50,9 @@ struct is_vector<std::vector<T>> : std::true_type {};
 
 }  // namespace
 
-nb::dict get_state(MachineObject& self) {
+namespace {
+
+nb::dict saved(MachineObject& self) {
     nb::dict out;
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
@@ -65,8 +67,6 @@ nb::dict get_state(MachineObject& self) {
     out["epochs"] = copied(epochs, epochs.size() / 4, 4);
     return out;
 }
-
-namespace {
 
 void check_size(size_t size, size_t wanted, const char* name) {
     if (size != 0 && size != wanted)
@@ -93,8 +93,11 @@ void check_sizes(const Machine& m) {
         check_size(batch->sum.size(), d, "sum");
         if (m.in_epoch && batch->sum.size() != d) throw nb::value_error("sum is missing.");
     }
-    check_size(m.pocket.w.size(), n * d, "pocket_w");
     check_size(m.pocket.b.size(), n, "pocket_b");
+    if (m.pocket.w.size() != m.pocket.b.size() * d)
+        throw nb::value_error("pocket_w and pocket_b go together.");
+    if (m.order.kind == OrderKind::in_order && !m.order.index.empty())
+        throw nb::value_error("order was given to a machine that visits rows in order.");
 }
 
 // MinOver computes its Gram matrix again.
@@ -138,9 +141,15 @@ void assign_state(MachineObject& self, const nb::dict& state) {
 
 }  // namespace
 
+nb::dict get_state(MachineObject& self) {
+    const Turn turn(self);
+    return saved(self);
+}
+
 // A state that does not fit leaves the machine as it was.
 void set_state(MachineObject& self, nb::dict state) {
-    const nb::dict before = get_state(self);
+    const Turn turn(self);
+    const nb::dict before = saved(self);
     try {
         assign_state(self, state);
     } catch (...) {

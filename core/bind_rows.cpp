@@ -52,8 +52,8 @@ int64_t integer_at(const AnyArray& array, size_t k) {
                                     : static_cast<const int64_t*>(array.data())[k];
 }
 
-// Checks what is cheap. That columns and row starts are within bounds is the caller's promise:
-// csr_form tells.
+// Checks what is cheap. The caller checks with csr_form that columns and row starts are
+// within bounds.
 void make_rows(RowsObject* out, AnyArray data, std::optional<AnyArray> indices,
                std::optional<AnyArray> indptr, std::optional<int64_t> n_features,
                std::optional<std::string> cpu_name) {

@@ -73,11 +73,11 @@ void scores(const Rows& rows, const double* W, const double* b, int64_t planes, 
         rows.ops->scores(rows, W, b, planes, out, rows.n * k / n, rows.n * (k + 1) / n);
     };
     std::vector<std::thread> threads;
-    threads.reserve(size_t(n - 1));  // emplace_back throws only if no thread can be started
+    threads.reserve(size_t(n - 1));
     int64_t started = 1;
     try {
         for (; started < n; ++started) threads.emplace_back(part, started);
-    } catch (const std::system_error&) {  // no more threads: this one does the rest
+    } catch (...) {  // no further thread can be started: this one does the rest
     }
     part(0);
     for (int64_t k = started; k < n; ++k) part(k);

@@ -115,3 +115,19 @@ def test_a_state_that_does_not_fit_changes_nothing(name):
         assert all(np.array_equal(after[f], v, equal_nan=True) for f, v in before.items())
     with pytest.raises(KeyError):
         made.core.set_state({})
+
+
+def test_orders_and_pockets_that_do_not_fit_are_refused():
+    made, _ = machine(SETTINGS["perceptron"])
+    with pytest.raises(ValueError, match="order was given"):
+        made.core.set_state({**made.core.get_state(), "order": np.zeros(1, np.int64)})
+    made, _ = machine(SETTINGS["pocket"])
+    made.core.visit(block_for(SETTINGS["pocket"]), 1)
+    with pytest.raises(ValueError, match="pocket_w and pocket_b"):
+        made.core.set_state({**made.core.get_state(), "pocket_w": np.zeros(0)})
+
+
+def test_seen_must_be_contiguous():
+    X, y, _ = rows()
+    with pytest.raises(ValueError, match="seen is not C-contiguous"):
+        core_block(X, y, seen=np.zeros((len(y), 3))[:, ::-1])

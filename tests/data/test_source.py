@@ -128,3 +128,9 @@ def test_blocks_put_together():
     whole = stack(list(ChunkSource(weighed).blocks()))
     assert np.array_equal(dense(whole.X), X)
     assert whole.sample_weight.tolist() == [2.0] * 4 + [1.0] * (len(y) - 4)
+
+
+def test_columns_beyond_32_bits_are_refused():
+    wide = sp.csr_array((np.ones(1), np.array([2**31], np.int64), np.array([0, 1])), (1, 2**31 + 1))
+    with pytest.raises(DataError, match="at most 2,147,483,647"):
+        list(ChunkSource([(wide, [1])]).blocks())

@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+import threading
 
 import joblib
 import numpy as np
@@ -23,6 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Margin, Perceptron, RosenblattError
+from rosenblatt.errors import OverflowedError
+from rosenblatt.learn.state import State
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SETOSA, VIRGINICA = SPECIES == 0, SPECIES == 2
@@ -289,6 +292,28 @@ def test_pickle_joblib_and_copies_predict_alike_and_go_on_alike(clf, y, tmp_path
     for other in copies:  # each goes on by itself
         go_on(other)
         np.testing.assert_array_equal(other.decision_function(IRIS), clf.decision_function(IRIS))
+
+
+def test_an_error_in_one_thread_ends_the_others():
+    X, y = np.full((60, 3), 1e308), np.arange(60) % 6
+    with pytest.raises(OverflowedError):
+        Perceptron(n_jobs=2, eta0=1e300).fit(X, y)
+
+
+def test_threads_share_arrays_that_were_made_before(monkeypatch):
+    """Two threads that make the sums of an average would each have their own."""
+    made_in = []
+    prepare = State.prepare
+
+    def watched(self, *args):
+        before = self.u
+        prepare(self, *args)
+        if self.u is not before:
+            made_in.append(threading.current_thread())
+
+    monkeypatch.setattr(State, "prepare", watched)
+    Perceptron(keep="average", n_jobs=2).fit(IRIS, SPECIES)
+    assert made_in == [threading.main_thread()]
 
 
 @each_variant

@@ -13,6 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -29,6 +30,7 @@ from rosenblatt.errors import (
     NotSupportedError,
     OverflowedError,
 )
+from rosenblatt.learn.online import OnlineLearner
 from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
@@ -607,3 +609,31 @@ def test_ctrl_c_ends_learn_many_between_two_rows(interruptible):
     done = clf.progress_.n_rows - 10
     repeated = np.resize(np.arange(len(X)), done)
     same(clf, Perceptron().learn_many(X[:10], y[:10]).learn_many(X[repeated], y[repeated]))
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame(np.ones((2, 3)), columns=["a", "b", "a"])
+    clf = Perceptron(penalty="l2")
+    with pytest.raises(DataError, match="more than one column named 'a'"):
+        clf.learn_many(frame, [0, 1])
+    assert not hasattr(clf, "coef_")
+
+
+def test_rows_before_ctrl_c_are_learned_from(monkeypatch):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    clf, half = Perceptron().learn_many(X[:2], y[:2]), Perceptron().learn_many(X[:2], y[:2])
+    assert clf.t_ == 3.0  # makes the attributes
+    learn_many = OnlineLearner.learn_many
+
+    def interrupted(self, X, y):
+        learn_many(self, X[:1], y[:1])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(OnlineLearner, "learn_many", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        clf.learn_many(X[2:], y[2:])
+    monkeypatch.undo()
+    half.learn_many(X[2:3], y[2:3])
+    assert clf.t_ == half.t_ == 4.0
+    np.testing.assert_array_equal(clf.coef_, half.coef_)
+    assert clf.progress_ == half.progress_

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from rosenblatt import Margin, Perceptron
+from rosenblatt.errors import OverflowedError
 from rosenblatt.learn import reference
 from tests.real_data import rows_of
 from tests.strategies import TIES, integer_rows
@@ -346,3 +347,21 @@ def test_one_class_of_many_can_be_asked_for():
     trace = Perceptron(**IN_ORDER, max_iter=20).fit(X, np.array(list("abc"))[y]).trace_
     assert trace.of("b") is trace[1]
     assert repr(trace) == str(trace)
+
+
+def test_a_new_form_of_covariance_starts_with_new_variances():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 3)), rng.integers(0, 2, 30)
+    clf = Perceptron(rule="arow(covariance=full)").partial_fit(X, y)
+    for rule in ("arow", "arow(covariance=full)"):
+        before = clf.coef_.copy(), clf.intercept_.copy()
+        clf.set_params(rule=rule).partial_fit(X, y)
+        other = Perceptron(rule=rule, max_iter=1, tol=None).fit(X, y, *before)
+        np.testing.assert_array_equal(clf.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_overflow_names_the_epoch(verbose, capsys):
+    X, y = [[1e150], [1e150]], [0, 1]
+    with pytest.raises(OverflowedError, match="epoch #1:"):
+        Perceptron(eta0=1e200, shuffle=False, tol=None, verbose=verbose).fit(X, y)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron
@@ -42,6 +42,35 @@ def test_sums_are_exact(X, coefficients, mirrored, intercept, sparse):
 
 def test_no_rows_prove_nothing():
     assert not cancels(np.ones((2, 1)), np.array([], dtype=np.int64), np.array([]), True)
+
+
+@given(
+    rows=st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=2, max_size=6),
+    data=st.data(),
+    settings=st.sampled_from([{"mode": "batch-mean"}, {"mode": "batch"}, {"rule": "minover"}]),
+    intercept=st.booleans(),
+)
+def test_cycles_over_whole_numbers_are_exact(rows, data, settings, intercept):
+    """What moved the weights between two visits of the same weights is counted, and cancels."""
+    y = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(rows), max_size=len(rows)))
+    assume(len(set(y)) == 2)
+    clf = Perceptron(shuffle=False, tol=None, max_iter=40, fit_intercept=intercept, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf.fit(rows, y)
+    assume(clf.stop_reason_ == "cycle")
+    cycle = clf.trace_.cycle
+    z = np.array([[*x, 1] if intercept else x for x in rows]) * np.array(y)[:, None]
+    assert cycle.exact == (not (cycle.counts @ z[cycle.rows]).any())
+    if settings.get("rule") or settings["mode"] == "batch":
+        assert cycle.exact
+
+
+def test_a_cycle_of_means_is_exact():
+    clf = Perceptron(mode="batch-mean", fit_intercept=False, shuffle=False, tol=None)
+    cycle = clf.fit([[1], [1], [1], [1]], [1, 1, 1, 0]).trace_.cycle
+    assert cycle.exact
+    assert cycle.counts.tolist() == [1, 1, 1, 3]  # a third each, and one
 
 
 @pytest.mark.parametrize("mode", ["online", "batch"])

@@ -68,7 +68,7 @@ def test_rounding_alone_claims_nothing():
     X, y = ABSORBED
     clf = fitted(X, y, fit_intercept=False)
     assert clf.stop_reason_ == "cycle"
-    with pytest.raises(NothingProven, match=r"only rounding closed.*`separability"):
+    with pytest.raises(NothingProven, match=r"not shown to sum to exactly zero.*`separability"):
         clf.certificate(X, y)
     assert separability(X, y, fit_intercept=False).verdict == "separable"
 

@@ -168,6 +168,10 @@ class IndexedRows(NamedTuple):
         """The columns of a frame are named features; a row has all of them."""
         import scipy.sparse as sp
 
+        names = list(names)
+        if len(set(names)) < len(names):
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise DataError(f"X has more than one column named {twice!r}. Give each its own name.")
         kind = features.kind_with(dict.fromkeys(names, 0.0))
         new = _new_names(names, features)
         known = features.names

@@ -13,6 +13,7 @@ from rosenblatt.data.labels import as_labels, check_same_kind
 from rosenblatt.errors import DataError, LabelError
 
 Array = npt.NDArray[Any]
+MOST_ENTRIES = int(np.iinfo(np.int32).max)  # of a chunk of CSR rows, and columns
 
 
 class LabelIndex:
@@ -277,6 +278,11 @@ class ChunkSource(BaseSource):
             weight = weight.copy()
         if not hasattr(A, "indptr"):
             return Block(A.astype(np.float64, copy=self.copy), codes, weight, first_row, end)
+        if max(A.shape[1], A.nnz) > MOST_ENTRIES:
+            raise DataError(
+                f"chunk {k} has {A.shape[1]:,} columns and {A.nnz:,} entries; at most "
+                f"{MOST_ENTRIES:,} of each are supported. Give smaller chunks, or hash the columns."
+            )
         rows = Csr(
             A.data.astype(np.float64, copy=self.copy),
             A.indices.astype(np.int32, copy=self.copy),

@@ -149,7 +149,13 @@ class OnlineMixin:
         >>> clf.coef_, clf.progress_
         (array([[-1.,  1.,  0.]]), Progressive(n_rows=3, mistakes=2))
         """
-        self._go_on(self._online_learner().learn_many(X, y))
+        online = self._online_learner()
+        try:
+            self._go_on(online.learn_many(X, y))
+        except KeyboardInterrupt:
+            if online is self.__dict__.get("_online"):  # rows before Ctrl-C were learned from
+                self._go_on(online)
+            raise
         return self
 
     @property

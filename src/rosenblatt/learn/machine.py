@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,8 +295,9 @@ class Machine:
         if code is _core.Code.INTERRUPTED:
             raise KeyboardInterrupt
         if code is _core.Code.OVERFLOW:
+            epoch = self.n_epochs + self.core.get_state()["in_epoch"]
             raise OverflowedError(
-                f"Floating-point under-/overflow occurred at epoch #{max(1, self.n_epochs)}: a "
+                f"Floating-point under-/overflow occurred at epoch #{epoch}: a "
                 f"score or a weight left the range of {np.dtype(state.dtype)}. Scale the data "
                 "(sklearn.preprocessing.StandardScaler)"
                 + (" or lower eta0." if self.settings.rule.has_rate else ".")
@@ -386,17 +389,9 @@ class Machine:
 
     def prove_cycle(self, problem: Problem) -> Cycle:
         """Repeat the cycle, count the updates of each row, and test whether they sum to zero."""
-        direct, n_rows = self.plane is None, problem.n_rows
+        direct = self.plane is None
         length, updates = self.core.cycle_length, self.core.cycle_updates
-        state, planes = self.state, self._planes
-        again = self._make(
-            w=state.w[planes, : state.n_features].copy(), b=state.b[planes].copy(), u=None, ub=None,
-            tally=True, clean=False, tol=-np.inf, watch_cycle=False, max_updates=NO_LIMIT,
-            log_capacity=0, pocket=False,
-        )  # fmt: skip
-        assert self._resident is not None
-        again.epochs(self._resident, length)
-        tally = again.tally.reshape(n_rows, -1)
+        tally = self._tally_of_cycle(length).reshape(problem.n_rows, -1)
         rows = np.flatnonzero(tally.any(axis=1))
         intercept = self.settings.fit_intercept
         if not direct:
@@ -414,3 +409,40 @@ class Machine:
         kind = "no set of one hyperplane per class" if direct else "no hyperplane"
         kind += "" if intercept else " through the origin"
         return Cycle(length, updates, exact, rows, counts, kind)
+
+    def _tally_of_cycle(self, length: int) -> Array:
+        """How often each row moved the weights in the last `length` epochs, times its weight."""
+        state, planes, settings = self.state, self._planes, self.settings
+        w, b = state.w[planes, : state.n_features].copy(), state.b[planes].copy()
+        from_zero = settings.rule.needs_all_rows  # such a run cannot begin at other weights
+        again = self._make(
+            w=np.zeros_like(w) if from_zero else w, b=np.zeros_like(b) if from_zero else b,
+            u=None, ub=None, tally=not from_zero, clean=False, tol=-np.inf, watch_cycle=False,
+            max_updates=NO_LIMIT, log_capacity=0, pocket=False,
+        )  # fmt: skip
+        rows = self._resident
+        assert rows is not None
+        if from_zero:
+            again.epochs(rows, self.n_epochs - length)
+            before = again.get_state()["counts"]
+            again.epochs(rows, length)
+            counts = again.get_state()["counts"]
+            return np.asarray(counts - before if before.size else counts, np.float64)
+        if settings.mode != "batch-mean":
+            again.epochs(rows, length)
+            return np.asarray(again.tally)
+        seen, steps = 0.0, []
+        for _ in range(length):
+            again.epochs(rows, 1)
+            steps.append(again.tally - seen)
+            seen = again.tally
+        return _sum_of_means(steps)
+
+
+def _sum_of_means(steps: list[Array]) -> Array:
+    """The sum of step / step.sum(), times a common denominator where that is exact in float64."""
+    totals = [Fraction(float(step.sum())) for step in steps]
+    shares = [1 / total if total else Fraction(0) for total in totals]
+    common = math.lcm(*(share.denominator for share in shares))
+    scale = common if common <= 2**53 else 1
+    return np.asarray(sum(s * float(scale * share) for s, share in zip(steps, shares, strict=True)))

@@ -249,6 +249,7 @@ class Learner:
             known = problem if k is None else problem.versus_rest(k)
             return machine, machine.trace(known, held_out)
 
+        self.state.prepare(settings.rule, settings.keep, settings.fit_intercept)
         machines: list[Machine] = []
         n_classes = len(self.classes)
         if n_classes == 1:
@@ -464,9 +465,10 @@ def _in_threads(
         return [future.result() for future in futures]
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        while wait(futures, timeout=0.05).not_done:  # a job may have made its machine just now
-            for machine in machines:
+        while running := [future for future in futures if not future.done()]:
+            for machine in machines:  # again and again: a job may have made its machine just now
                 machine.cancel()
+            wait(running, timeout=0.05)
         raise
     finally:
         pool.shutdown(cancel_futures=True)

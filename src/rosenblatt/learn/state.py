@@ -156,8 +156,10 @@ class State:
 
     def prepare(self, rule: Rule, keep: Keep, fit_intercept: bool) -> None:
         """Create the arrays that a rule and `keep` need, unless they exist."""
-        if rule.has_variance and self.variance is None:
-            self.variance = first_variances(rule, self.n_planes, self.w.shape[1], fit_intercept)
+        if rule.has_variance:
+            width = (self.w.shape[1] + 1) ** (2 if rule.full_covariance else 1)
+            if self.variance is None or self.variance.shape[1] != width:
+                self.variance = first_variances(rule, self.n_planes, self.w.shape[1], fit_intercept)
         if keep == "average" and self.u is None:  # it counts the visits from here on
             self.u, self.ub = np.zeros(self.w.shape), np.zeros(self.b.shape)
             self.visits[:] = 0.0

@@ -64,7 +64,8 @@ class Cycle:
         Updates in one round of the cycle.
     exact : bool
         True: these updates sum to exactly zero, which proves that no hyperplane of the trained kind
-        (`kind`) separates the rows. False: only rounding closed the cycle, and nothing is proven.
+        (`kind`) separates the rows. False: this was not shown (mostly because rounding closed the
+        cycle), and nothing is proven.
     rows : int array
         Rows that caused the updates of one round.
     counts : array
@@ -84,7 +85,7 @@ class Cycle:
         meaning = (
             f"its updates sum to exactly zero, so {self.kind} separates these rows"
             if self.exact
-            else "only rounding closed it, so nothing is proven about the data"
+            else "its updates were not shown to sum to exactly zero, so nothing is proven"
         )
         epochs, updates = plural(self.epochs, "epoch"), plural(self.updates, "update")
         return f"cycle of {epochs} and {updates}: {meaning}"

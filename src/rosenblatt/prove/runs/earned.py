@@ -5,7 +5,7 @@
   z_i cancel: it proves that nothing separates them [Gordan]. If these rows span all rows, the
   data overlap [Stiemke]. If they do not, that alone tells not overlapping from quasi-separable,
   and `separability` is asked which it is; the cycle stays in the certificate as its witness.
-- Anything else, a cycle that only rounding closed among it, proves nothing.
+- Anything else, such as a cycle that only rounding closed, proves nothing.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _what_happened(trace: Trace) -> str:
     end = "Ask `separability(X, y)`: it decides."
     if trace.cycle is not None:
         return (
-            "the weights came back to earlier ones, but only rounding closed that cycle: the "
-            f"updates in it do not sum to zero. This proves nothing about the data. {end}"
+            "the weights returned to earlier ones, but the updates in between were not shown to "
+            f"sum to exactly zero. This proves nothing about the data. {end}"
         )
     if trace.stop_reason == "separated":
         return (

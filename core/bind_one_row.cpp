@@ -6,8 +6,8 @@
 // those with the highest score. The visits are those of the common loop (visit.cpp) on a block of
 // one row in an epoch that never ends, so a loop over rows gives the bits of `fit` in order.
 //
-// What is not plain goes back to Python, which raises our errors or makes room, and nothing has
-// changed then: a row that is not a dict of floats or a float64 array, an unknown label, a column
+// Everything else is left to Python, which raises our errors or makes room; the model is unchanged
+// then: a row that is not a dict of floats or a float64 array, an unknown label, a column
 // beyond the room there is, and numbers so large or small that a score or a weight might overflow.
 #include <nanobind/stl/vector.h>
 
@@ -142,8 +142,8 @@ class ArrayView {
 class OnlineModel {
   public:
     OnlineModel(nb::list machines, nb::list labels, nb::dict names, int kind, int64_t n_features,
-                bool open, bool average, bool tame, std::vector<int64_t> counts, int64_t n_rows,
-                int64_t n_mistakes)
+                bool open, bool average, bool cannot_overflow, std::vector<int64_t> counts,
+                int64_t n_rows, int64_t n_mistakes)
         : names(std::move(names)),
           n_features(n_features),
           counts(std::move(counts)),
@@ -154,7 +154,7 @@ class OnlineModel {
           kind_(static_cast<RowKind>(kind)),
           open_(open),
           average_(average),
-          tame_(tame),
+          cannot_overflow_(cannot_overflow),
           poll_(nullptr),
           dense_(row_ops(Kind::dense_f64)),
           sparse_(row_ops(Kind::csr_f64_i32)) {
@@ -184,11 +184,11 @@ class OnlineModel {
     OnlineModel(const OnlineModel&) = delete;
     OnlineModel& operator=(const OnlineModel&) = delete;
 
-    // Learn from a row; false if that is Python's to do or to refuse. Careful: extreme numbers are
-    // tried, on a copy that is thrown away if they were too large.
+    // Learn from a row; false if Python must handle it. Careful: extreme numbers are tried, on a
+    // copy that is discarded if they were too large.
     bool learn(nb::handle x, nb::handle y, bool careful) {
         const int64_t label = number_of(y.ptr());
-        if (label < 0 || !(tame_ || careful)) return false;
+        if (label < 0 || !(cannot_overflow_ || careful)) return false;
         if (kind_ == RowKind::arrays) {
             const ArrayView view(x.ptr());
             if (!view.data || view.size != room_ || !fine(view.data, view.size, careful))
@@ -241,7 +241,7 @@ class OnlineModel {
         for (int64_t i = 0; i < all.n; ++i) {
             if (y.data()[i] < 0 || y.data()[i] >= int64_t(counts.size()))
                 throw nb::value_error("a class number is not among the classes.");
-            if (!careful && !(tame_ && moderate(largest(one_of(all, i))))) return -1;
+            if (!careful && !(cannot_overflow_ && moderate(largest(one_of(all, i))))) return -1;
         }
         if (PyDict_Update(names.ptr(), new_names.ptr()) != 0) throw nb::python_error();
         n_features = width;
@@ -476,7 +476,7 @@ class OnlineModel {
     nb::list labels_;
     nb::dict numbers_;
     RowKind kind_;
-    bool open_, average_, tame_;
+    bool open_, average_, cannot_overflow_;
     bool direct_ = false, plain_ = true;
     int64_t room_ = 0;
     Poll poll_;
@@ -542,7 +542,7 @@ void bind_one_row(nb::module_& m) {
         .def(nb::init<nb::list, nb::list, nb::dict, int, int64_t, bool, bool, bool,
                       std::vector<int64_t>, int64_t, int64_t>(),
              nb::arg("machines"), nb::arg("labels"), nb::arg("names"), nb::arg("kind"),
-             nb::arg("n_features"), nb::arg("open"), nb::arg("average"), nb::arg("tame"),
+             nb::arg("n_features"), nb::arg("open"), nb::arg("average"), nb::arg("cannot_overflow"),
              nb::arg("counts"), nb::arg("n_rows"), nb::arg("n_mistakes"))
         .def(
             "learn",
@@ -553,7 +553,7 @@ void bind_one_row(nb::module_& m) {
             "learn_carefully",
             [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, true); },
             nb::arg("x").none(), nb::arg("y").none(),
-            "Learn from a row of any numbers; False if it overflows, which spoils the model.")
+            "Learn from a row of any numbers; False if it overflows; then discard the model.")
         .def("learn_rows", &OnlineModel::learn_rows, nb::arg("rows"), nb::arg("y"),
              nb::arg("n_features"), nb::arg("new_names"), nb::arg("careful"),
              "Learn from rows in order; how many were learned from, -1 if care is needed first.")

@@ -15,7 +15,7 @@ namespace rosenblatt {
 // k = 1, 2, ... of the step. With rows scaled to length 1 (the offset counts as a feature that is
 // always 1):
 //
-//     while y w.x <= bar / sqrt(k):   w += step / sqrt(k) y x;   w /= max(1, |w|)
+//     if y w.x <= required / sqrt(k):   w += step / sqrt(k) y x;   w /= max(1, |w|)
 //
 // w = scale v, so that a step costs no more than its row; the average is lazy as in Scaled.
 struct Alma : BaseRule {

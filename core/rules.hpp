@@ -8,11 +8,15 @@
 //   variance()     x'Sx, for rules that keep variances S; 0 otherwise
 //   loss()         what the row adds to the objective of the epoch
 //   decide()       whether the row moves the weights, and by which step
+//   tie_rule()     what a score of 0 is, for counting mistakes
+//   begin_epoch()  before the first visit of an epoch
 //   before_visit() at every visit, before the update
 //   apply()        the update
 //   after_visit()  at every visit, after the update
 //   settle()       turn the stored weights into w itself, at the end of an epoch
-//   settled()      the same for one weight or for the offset, without changing it
+//   settled()      the same for one weight, settled_offset() for the offset, without changing it
+//   w_scale()      w is w_scale() times the stored weights, b is b_scale() times the stored offset
+//   slower()       lower the learning rate instead of stopping; false if it is not adaptive
 //
 // This file has what all rules share, and the perceptron rule. The other rules: rule_adaptive.hpp,
 // rule_scaled.hpp, rule_alma.hpp, minover.hpp; the batch rule is in machine.hpp.

@@ -205,7 +205,7 @@ def decide(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), or
 class OnlineModel:
     """Machines that learn from one Python row at a time."""
 
-    def __init__(self, machines: list, labels: list, names: dict, kind: int, n_features: int, open: bool, average: bool, tame: bool, counts: Sequence[int], n_rows: int, n_mistakes: int) -> None: ...
+    def __init__(self, machines: list, labels: list, names: dict, kind: int, n_features: int, open: bool, average: bool, cannot_overflow: bool, counts: Sequence[int], n_rows: int, n_mistakes: int) -> None: ...
 
     def learn(self, x: object | None, y: object | None) -> bool:
         """
@@ -214,7 +214,7 @@ class OnlineModel:
 
     def learn_carefully(self, x: object | None, y: object | None) -> bool:
         """
-        Learn from a row of any numbers; False if it overflows, which spoils the model.
+        Learn from a row of any numbers; False if it overflows; then discard the model.
         """
 
     def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, new_names: dict, careful: bool) -> int:

@@ -26,7 +26,7 @@ class ParameterError(RosenblattError, ValueError):
 
 
 class OverflowedError(DataError, ArithmeticError):
-    """Scores or weights left the range of floating-point numbers during training."""
+    """Scores or weights left the range of floating-point numbers."""
 
 
 class NotSupportedError(ParameterError):

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Margin, Perceptron, RosenblattError
-from rosenblatt.errors import OverflowedError
+from rosenblatt.errors import DataError, OverflowedError
 from rosenblatt.learn.state import State
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -548,3 +548,31 @@ def test_mistakes_and_updates_are_counted_apart():
     assert margin.n_updates_ > margin.n_mistakes_ > 0
     batch = Perceptron(mode="batch").fit(X, y)
     assert batch.n_mistakes_ > batch.n_updates_ > 0
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_other_threads_predict_while_a_model_is_trained_again(method):
+    clf = Perceptron(max_iter=5, tol=None).fit(IRIS, SPECIES)
+    failures, done = [], threading.Event()
+
+    def predict():
+        while not done.is_set():
+            try:
+                clf.predict(IRIS)
+            except Exception as e:
+                failures.append(e)
+
+    reader = threading.Thread(target=predict)
+    reader.start()
+    for _ in range(100):
+        getattr(clf, method)(IRIS, SPECIES)
+    done.set()
+    reader.join()
+    assert not failures
+
+
+def test_scores_beyond_the_range_are_refused():
+    clf = Perceptron().fit(IRIS, SPECIES)
+    for method in (clf.decision_function, clf.predict):
+        with pytest.raises(DataError, match="beyond the range"):
+            method(IRIS * 1e307)

@@ -637,3 +637,12 @@ def test_rows_before_ctrl_c_are_learned_from(monkeypatch):
     assert clf.t_ == half.t_ == 4.0
     np.testing.assert_array_equal(clf.coef_, half.coef_)
     assert clf.progress_ == half.progress_
+
+
+@pytest.mark.parametrize("row", [[1.0, 2.0], {0: 1.0}, np.ones(2)])
+def test_a_row_of_another_kind_is_refused_by_predict_one_too(row):
+    clf = Perceptron().learn_one({"a": 1.0}, 0).learn_one({"b": 1.0}, 1)
+    for _ in range(2):  # before and after the attributes are made
+        with pytest.raises(DataError, match="features by name"):
+            clf.predict_one(row)
+        assert clf.coef_.shape == (1, 2)

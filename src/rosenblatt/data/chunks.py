@@ -1,7 +1,7 @@
-"""Rows: labelled rows read a part at a time, as often as asked, whatever holds them.
+"""Labelled rows that are read part by part, any number of times, from any container.
 
 An array, a CSR matrix, a memory map and a frame are one block in memory (or mapped into it); a
-re-iterable of (X, y) chunks is read anew each time, and must be the same each time.
+re-iterable of (X, y) chunks is read again each time, and must yield the same rows.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from rosenblatt.data.problem import (
 from rosenblatt.errors import DataError, LabelError
 
 PART = 1 << 22  # numbers looked at together
-# whether X is such a collection, and its rows: what stands after this room adds what it can read
+# whether X is such a collection, and its rows; packages that import this one add theirs
 COLLECTIONS: list[tuple[Callable[[Any], bool], Callable[[Any, Any], Rows]]] = []
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows in a row: `X` and `y` (-1 and +1), the first of them being row `start`."""
+    """Consecutive rows: `X` and `y` (-1 and +1), the first of them being row `start`."""
 
     start: int
     X: Matrix

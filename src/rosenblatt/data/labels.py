@@ -71,7 +71,7 @@ def _check_one_kind(values: Any, name: str) -> None:
     for v in values:
         try:
             missing = v is None or bool(v != v)
-        except (TypeError, ValueError):  # a missing value without a truth
+        except (TypeError, ValueError):  # a missing value that has no truth value
             missing = True
         if missing:
             raise LabelError(f"Input {name} contains NaN or None. Drop the rows without a label.")
@@ -135,9 +135,9 @@ def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int
     number = np.searchsorted(classes, y)
     number = np.minimum(number, len(classes) - 1)
     if (classes[number] != y).any():
-        strangers = np.unique(y[classes[number] != y])[:5].tolist()
+        unknown = np.unique(y[classes[number] != y])[:5].tolist()
         raise LabelError(
-            f"y holds labels {strangers} that are not among classes {classes[:10].tolist()}. "
+            f"y holds labels {unknown} that are not among classes {classes[:10].tolist()}. "
             "Name every class on the first call, or leave classes out to let them appear."
         )
     if len(classes) <= 2:

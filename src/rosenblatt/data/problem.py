@@ -1,4 +1,4 @@
-"""Problem: what we learn from, checked once. The only validator in the house.
+"""Problem: validated rows, labels and weights.
 
 X is a C-contiguous float32 or float64 array, or a CSR matrix that names no column of a row
 twice; y is -1 or +1 for two classes and a class number for more; weights are finite and >= 0.
@@ -153,7 +153,7 @@ def check_kept_by_floats(X: Any) -> None:
 
 
 def _as_array(X: Any) -> npt.NDArray[Any]:
-    """Nested lists as they are; what cannot be an array is the validator's to refuse."""
+    """Nested lists as they are; input that is no array is refused later."""
     try:
         return np.asarray(X)
     except (ValueError, TypeError):
@@ -292,7 +292,7 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
             type(X)((X.data, tuple(X.coords)), shape=X.shape)
         A = X if X.format == "csr" else X.tocsr()
     except ValueError as e:
-        raise DataError(f"{name} is not a valid sparse matrix: {e}. Build it anew.") from e
+        raise DataError(f"{name} is not a valid sparse matrix: {e}. Build it again.") from e
     if form == CsrForm.BROKEN:
         form = _form(A)
     if form == CsrForm.REPEATED or (form == CsrForm.UNIQUE and ordered):
@@ -353,13 +353,14 @@ def as_weights(
         )
     if weights.size != n_rows:
         raise DataError(
-            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}! Give one weight a row."
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}! Give one weight per "
+            "row."
         )
     _check_finite(weights, "sample_weight")
     if (weights < 0).any():
         raise DataError(
-            f"Negative values in sample_weight ({weights.min():g}): a row cannot be visited less "
-            "than never. Use weights >= 0, and flip the label if the opposite is meant."
+            f"Negative values in sample_weight ({weights.min():g}): weights must not "
+            "be negative. Use weights >= 0, and flip the label if the opposite is meant."
         )
     if all_rows and not weights.any():
         raise DataError("Sample weights must contain at least one non-zero number; all are 0.")

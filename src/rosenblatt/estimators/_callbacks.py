@@ -10,6 +10,11 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.learn.engine import Observer, Progress
 
 
+def has_callbacks(estimator: Any) -> bool:
+    """Whether callbacks were set on the estimator."""
+    return hasattr(estimator, "_skl_callbacks")
+
+
 class EpochCallbacks:
     """Calls scikit-learn's callbacks, and prints if verbose, after every epoch.
 
@@ -18,7 +23,7 @@ class EpochCallbacks:
 
     def __init__(self, estimator: Any, X: Any, y: Any, problem: Problem, together: bool) -> None:
         self.estimator, self.problem = estimator, problem
-        self.listening = hasattr(estimator, "_skl_callbacks")
+        self.listening = has_callbacks(estimator)
         self.per_class = len(problem.classes) > 2 and not together
         self.can_predict = not self.per_class and estimator.keep != "vote"
         weight = problem.sample_weight

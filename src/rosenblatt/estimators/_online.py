@@ -304,7 +304,10 @@ class OnlineMixin:
         if "classes_" not in state.get("_fitted", {}):
             return None
         fitted = state["_fitted"]
-        features = FeatureIndex.of(fitted.get("feature_names_in_"), fitted["n_features_in_"])
+        if (online := state.get("_online")) is not None:
+            features = online.features
+        else:
+            features = FeatureIndex.of(fitted.get("feature_names_in_"), fitted["n_features_in_"])
         row = as_row(x)
         features.kind_with(row)
         return self._labels(self._checked_scores(features.known(row))).tolist()[0]  # type: ignore[attr-defined]  # Perceptron's

@@ -27,11 +27,11 @@ from rosenblatt.errors import (
     RosenblattWarning,
 )
 from rosenblatt.estimators._base import FittedAttribute, RowsMixin, unchanged_on_error
-from rosenblatt.estimators._callbacks import EpochCallbacks
+from rosenblatt.estimators._callbacks import EpochCallbacks, has_callbacks
 from rosenblatt.estimators._online import OnlineMixin
 from rosenblatt.learn.contributions import Explanation
 from rosenblatt.learn.heaviest import ModelExplanation, explain_weights
-from rosenblatt.learn.linear import LinearModel
+from rosenblatt.learn.linear import LinearModel, check_scores
 from rosenblatt.learn.multiclass import Learner, class_weights
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.run_context import RunContext, fingerprint
@@ -335,7 +335,8 @@ class Perceptron(
             problem.classes, problem.n_features, checked.dtype, settings, self.random_state,
             coef_init, intercept_init,
         )  # fmt: skip
-        self._forget()  # what callbacks see is this run's
+        if has_callbacks(self):
+            self._forget()  # what callbacks see is this run's
         weights = class_weights(self.class_weight, problem)
         context = RunContext.of(problem, _starts(learner), settings, weights)
         n_runs = 1 if len(problem.classes) == 2 or learner.together else len(problem.classes)
@@ -471,7 +472,9 @@ class Perceptron(
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
         W = np.ascontiguousarray(coef, dtype=np.float64)
         b = np.ascontiguousarray(self.intercept_, dtype=np.float64)
-        return _core.scores(core_rows(X), W, b)
+        scores = _core.scores(core_rows(X), W, b)
+        check_scores(scores, X)
+        return scores
 
     def predict(self, X: Any) -> Any:
         """Return the label of each row. Two classes: a score >= 0 is the second class.
@@ -727,17 +730,21 @@ class Perceptron(
         self._stop_online()
 
     def _publish(self, learner: Learner, trace: Any) -> None:
-        """Set the attributes of a finished run."""
-        self._forget()
-        self._learner = learner
+        """Set the attributes of a finished run, all at once: other threads may predict."""
+        weights = ("coef_", "intercept_", "votes_")
+        fitted = {k: v for k, v in self.__dict__.get("_fitted", {}).items() if k not in weights}
         if learner.keep == "vote":
-            self.votes_ = learner.ballots()
+            fitted["votes_"] = learner.ballots()
         else:
-            self.coef_, self.intercept_ = learner.kept()
-        self.classes_ = learner.classes
-        self.n_iter_ = trace.n_epochs
-        self.stop_reason_ = str(trace.stop_reason)
-        self.trace_ = trace
+            fitted["coef_"], fitted["intercept_"] = learner.kept()
+        fitted |= {
+            "classes_": learner.classes,
+            "n_iter_": trace.n_epochs,
+            "stop_reason_": str(trace.stop_reason),
+            "trace_": trace,
+        }
+        self.__dict__ |= {"_fitted": fitted, "_learner": learner}
+        self._stop_online()
 
     def _current_learner(self) -> Learner:
         """A copy of the learner, with weights that the user may have edited."""

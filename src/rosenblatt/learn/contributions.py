@@ -130,7 +130,7 @@ class Explanation:
 
 
 def printable(name: Any) -> str:
-    """A name for the terminal: names come from files of strangers, and must not move the cursor.
+    """A name for the terminal, with control characters escaped: files may contain any name.
 
     >>> print(printable("a\\x1b[2J\\n"))
     a\\x1b[2J\\n
@@ -182,11 +182,11 @@ def _plane(model: LinearModel, k: int) -> tuple[Array, float]:
 
 
 def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
-    """`x` as a table of one row, and which features it speaks of."""
+    """`x` as a table of one row, and the features it contains."""
     if isinstance(x, Mapping):
         return _named(model, x)
     if model.feature_names and hasattr(x, "to_dict") and np.ndim(x) == 1:
-        return _named(model, x.to_dict())  # a row of a frame: its names say what is what
+        return _named(model, x.to_dict())  # a row of a frame, matched by name
     if hasattr(x, "tocsr"):
         row = x.tocsr()[:, : model.n_features]
         row.sum_duplicates()

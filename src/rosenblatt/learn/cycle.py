@@ -23,7 +23,7 @@ def cancels(
     >>> cancels(np.array([[0.1], [0.3]]), np.array([0, 1]), np.array([3.0, -1.0]), False)
     False
     """
-    import scipy.sparse as sp  # files and streams have no need of it
+    import scipy.sparse as sp  # not needed for files and streams
 
     if not len(rows):
         return False

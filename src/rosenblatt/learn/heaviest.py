@@ -50,7 +50,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class PlaneExplanation:
-    """One hyperplane: a score > 0 speaks for `label`, < 0 for `against`.
+    """One hyperplane: a score > 0 means `label`, < 0 means `against`.
 
     `weights` are the largest, whatever their sign; `n_nonzero` of `n_features` are not 0.
     """
@@ -95,7 +95,7 @@ class ModelExplanation:
 
     Attributes
     ----------
-    planes : one for two classes, else one a class
+    planes : one for two classes, else one per class
     note : what is missing or cut off, and how to get it; may be empty
     """
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import Csr, core_rows
-from rosenblatt.errors import DataError, NotSupportedError
+from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 
 if TYPE_CHECKING:
     from rosenblatt.learn.contributions import Explanation
@@ -32,9 +32,9 @@ class LinearModel:
     Attributes
     ----------
     coef : float32 or float64 array, (1, d) for two classes, (classes, d) for more
-    intercept : array of the same type, one number a row of `coef`
+    intercept : array of the same type, one number per row of `coef`
     classes : the labels, sorted: numbers or text
-    feature_names : one name a column, or empty
+    feature_names : one name per column, or empty
     options : how it was trained, as JSON can hold it
     reader : how the file it was trained on was read (format, zero_based, bits, ...)
     made_by : which program made it
@@ -131,8 +131,7 @@ class LinearModel:
             )
         W, b = self.coef.astype(np.float64, order="C"), self.intercept.astype(np.float64)
         scores = _core.scores(core_rows(X), W, b)
-        if not np.isfinite(scores).all():
-            _explain_infinite(X)
+        check_scores(scores, X)
         return scores.ravel() if len(self.coef) == 1 else scores
 
     def predict(self, X: Any) -> Array:
@@ -154,7 +153,7 @@ class LinearModel:
 
         Examples
         --------
-        The advertisement of the lecture sutd: does somebody who read reviews and clicked before
+        The advertisement of the lecture sutd: does a user who read reviews and clicked before
         click again?
 
         >>> names = ("repair", "reviews", "purchase", "clicked")
@@ -277,20 +276,22 @@ def _training(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _explain_infinite(X: Any) -> None:
-    """A score is not finite: the rows are at fault, or too large for these weights."""
+def check_scores(scores: Array, X: Any) -> None:
+    """Refuse scores that are not finite: because of the rows, or of their size."""
+    if _core.all_finite(scores):
+        return
     if not isinstance(X, Csr):
         from rosenblatt.data.problem import as_matrix
 
         as_matrix(X)
     elif not np.isfinite(X.data).all():
         raise DataError("Input X contains NaN or infinity. Give finite numbers.")
-    raise DataError(
+    raise OverflowedError(
         "a score is beyond the range of floating-point numbers. Scale the rows as those that the "
         "model was trained on."
     )
 
 
 def _this_version() -> str:
-    """By name: rooms do not import the front door, which imports them."""
+    """By name: modules must not import the package, which imports them."""
     return f"rosenblatt {sys.modules['rosenblatt'].__version__}"

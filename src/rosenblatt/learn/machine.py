@@ -431,7 +431,7 @@ class Machine:
         if settings.mode != "batch-mean":
             again.epochs(rows, length)
             return np.asarray(again.tally)
-        seen, steps = 0.0, []
+        seen, steps = np.zeros(1), []
         for _ in range(length):
             again.epochs(rows, 1)
             steps.append(again.tally - seen)

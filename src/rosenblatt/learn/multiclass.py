@@ -432,10 +432,10 @@ def class_weights(class_weight: Any, problem: Problem, counts: Array | None = No
         balanced: Array = counts.sum() / (len(problem.classes) * np.maximum(counts, 1))
         return balanced
     known = problem.classes.tolist()
-    strangers = [label for label in class_weight if label not in known]
-    if strangers and any(label not in class_weight for label in known):
+    unknown = [label for label in class_weight if label not in known]
+    if unknown and any(label not in class_weight for label in known):
         raise ParameterError(
-            f"class_weight names {strangers}, which are not among the classes {known}."
+            f"class_weight names {unknown}, which are not among the classes {known}."
         )
     return weights_of(class_weight, known)
 

@@ -85,7 +85,7 @@ def shuffled(n: int, seed: int) -> Iterator[list[int]]:
 
 
 def sampled(n: int, seed: int) -> Iterator[list[int]]:
-    """n draws with replacement a pass."""
+    """n draws with replacement per pass."""
     state = seed
     while True:
         index = []

@@ -400,8 +400,8 @@ class TrainingSettings:
 
     @property
     def weights_can_return(self) -> bool:
-        """Whether weights are the start plus eta times rows: without a penalty, a step of its own
-        for each row or visit, or a memory besides the weights."""
+        """Whether weights are the start plus eta times rows: without a penalty, a step
+        size per row or visit, or state other than the weights."""
         steps = self.rule.has_rate or self.rule.needs_all_rows
         return self.penalty is None and self.rate is None and steps
 

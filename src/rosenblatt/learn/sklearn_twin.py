@@ -21,7 +21,7 @@ def sklearn_twin(model: LinearModel, *, encoded: bool = False) -> Any:
     model.check_leaves(encoded)
     known = set(inspect.signature(Perceptron).parameters) - {"n_jobs", "verbose"}
     shared = {k: v for k, v in model.options.items() if k in known}
-    if shared.get("shuffle") == "sample":  # draws with replacement, which it has not
+    if shared.get("shuffle") == "sample":  # draws with replacement, which scikit-learn lacks
         del shared["shuffle"]
     if isinstance(shared.get("tol"), str):  # "-inf" in a file: JSON has no such number
         shared["tol"] = float(shared["tol"])

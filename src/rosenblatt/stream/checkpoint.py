@@ -150,7 +150,7 @@ class Checkpoint:
 
     @property
     def where(self) -> str:
-        """In words."""
+        """The position in words."""
         if self.finished:
             return "the end"
         done, rows = len(self.epoch_seconds), self.position.rows
@@ -387,7 +387,7 @@ class CheckpointObserver:
         return False
 
     def finish(self) -> None:
-        """The model is written: mark the run as finished. If that fails, no harm is done."""
+        """The model is written: mark the run as finished. A failure to do so is ignored."""
         if self._run is None or (self.saved is not None and self.saved.finished):
             return
         try:

@@ -97,9 +97,9 @@ class CheckpointFolder:
     def save(
         self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], alone: bool = False
     ) -> Path:
-        """A new one. If that fails, those that are there stay; else the one before does.
+        """Write a new checkpoint. If that fails, all stay; else only the previous one does.
 
-        alone : nor does that, if the new one is there
+        alone : remove the previous one too
         """
         number = self._last + 1
         path = self.path(number)

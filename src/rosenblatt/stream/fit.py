@@ -313,7 +313,7 @@ def opened(file: Any, reading: dict[str, Any]) -> Any:
 
 
 def _wishes(wanted: Mapping[str, Any]) -> Wishes | None:
-    """How raw columns are to be learned, if anything was said about it."""
+    """How raw columns are to be learned; None if no option was given."""
     given = {name: value for name, value in wanted.items() if value is not None}
     if not given:
         return None

@@ -278,7 +278,7 @@ def as_value(name: Any, value: Any) -> float:
     if not np.isfinite(number):
         raise DataError(
             f"The feature {name!r} is {value!r}. Leave out missing values, or replace them by a "
-            "number. The row changed nothing."
+            "number."
         )
     return number
 

@@ -704,8 +704,9 @@ class Perceptron(
         splitter = StratifiedShuffleSplit(
             test_size=self.validation_fraction, random_state=self.random_state
         )
+        labels = problem.classes[problem.class_numbers()]
         try:
-            _, held = next(splitter.split(np.zeros((problem.n_rows, 1)), problem.y))
+            _, held = next(splitter.split(np.zeros((problem.n_rows, 1)), labels))
         except ValueError as e:
             raise DataError(
                 f"{e}. early_stopping holds out {100 * self.validation_fraction:g}% of "

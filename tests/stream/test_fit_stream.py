@@ -301,6 +301,7 @@ def test_raw_columns_shuffled_and_saved(tmp_path):
         ([(sp.eye_array(2).tocsr(), [0, 1]), ([[1.0, 2]], [0])], {}, DataError, "chunk 1 is dense"),
         ([([[1.0], [2.0]], [0, 1])], {"shuffle_seed": -1}, ParameterError, "from 0 to 4,294,967,"),
         ([([[1.0], [2.0]], [0, 1])], {"shuffle_seed": 0.5}, ParameterError, "whole number"),
+        ([([[1.0], [2.0]], [0, 1])], {"passes": 2.5}, ParameterError, "whole number >= 1"),
         (
             [([[1.0], [2.0]], [0, 1])], {"passes": 2, "cache": "nowhere"}, ParameterError,
             "cache must be a folder",

@@ -25,7 +25,7 @@ from rosenblatt.data.written import check_place
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.rules import Rule, resolve
-from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.settings import CHECKS, TrainingSettings
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.model_file import LinearModel, save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver
@@ -128,8 +128,9 @@ def settings_for(
     passes: int, keep: str, rule: str | Rule, eta0: float, fit_intercept: bool
 ) -> tuple[dict[str, Any], TrainingSettings]:
     """Check what was asked for: as a model file has it, and as the engine takes it."""
-    if passes < 1:
-        raise ParameterError(f"passes must be at least 1, got {passes}.")
+    is_valid, words = CHECKS["max_iter"]
+    if not is_valid(passes):
+        raise ParameterError(f"passes must be {words}, got {passes!r}.")
     if keep not in ("average", "last"):
         raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
     if not 0 < eta0 < np.inf:

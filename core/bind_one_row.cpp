@@ -42,7 +42,8 @@ bool is_numpy_number(PyObject* value) {
     return false;
 }
 
-// A number as Python has it; false for anything else. Runs no Python code.
+// A number as Python has it; false for anything else, and for large numbers that may be integers
+// which double rounds. Runs no Python code.
 bool number(PyObject* value, double& out) {
     if (PyFloat_Check(value)) {
         out = PyFloat_AS_DOUBLE(value);
@@ -54,9 +55,11 @@ bool number(PyObject* value, double& out) {
         out = PyFloat_AsDouble(value);
     else
         return false;
-    if (out != -1.0 || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-    return false;
+    if (out == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return false;
+    }
+    return std::abs(out) < 0x1p53;
 }
 
 constexpr int64_t MOST_COLUMNS = std::numeric_limits<int32_t>::max();

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from rosenblatt import Margin, Perceptron, RosenblattError
+from rosenblatt import LinearModel, Margin, Perceptron, RosenblattError
 from rosenblatt.errors import (
     DataError,
     DataTypeError,
@@ -787,3 +787,28 @@ def test_the_reference_wants_its_own_labels():
     ):
         with pytest.raises(RosenblattError):
             reference.train(rows, labels, tie=tie)
+
+
+def test_integer_classes_are_not_rounded_to_floats():
+    clf = Perceptron().partial_fit([[1.0], [2.0], [3.0]], [2**53 + 1, 2**53, 5])
+    with pytest.raises(LabelError, match=r"mixes floats with the integer 9007199254740993"):
+        clf.partial_fit([[1.0]], [5.0])
+    assert clf.classes_.tolist() == [5, 2**53, 2**53 + 1]
+
+
+def test_the_trace_of_a_class_that_is_not_there():
+    clf = Perceptron().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    with pytest.raises(LabelError, match=r"no class 9. The classes are \[0, 1, 2\]"):
+        clf.trace_.of(9)
+
+
+def test_no_rows_for_a_model():
+    model = LinearModel(np.array([[1.0, 0.0]]), np.zeros(1), np.array([0, 1]))
+    with pytest.raises(DataError, match="at least one row"):
+        model.predict(np.empty((0, 2)))
+
+
+def test_a_sparse_frame_whose_missing_entries_are_not_zero():
+    X = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0])})
+    with pytest.raises(DataError, match="fill value"):
+        Perceptron().fit(X, [0, 1, 0])

@@ -646,3 +646,57 @@ def test_a_row_of_another_kind_is_refused_by_predict_one_too(row):
         with pytest.raises(DataError, match="features by name"):
             clf.predict_one(row)
         assert clf.coef_.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"a": 2**53 + 1}, {"a": np.int64(2**53 + 1)}, {3: -(2**53) - 1}, [2**53 + 1, 0],
+        [2**53 + 1, 0.5], np.array([2**53 + 1, 0]), np.array([2**53 + 1, 0], dtype=object),
+    ],
+)  # fmt: skip
+def test_integers_that_float64_rounds_are_refused(row):
+    with pytest.raises(DataError, match=r"9007199254740993, beyond 2\*\*53"):
+        Perceptron().learn_one(row, 1)
+    fine = dict.fromkeys(row, 1) if isinstance(row, dict) else np.ones(2)
+    clf = Perceptron().learn_one(fine, 1).learn_one(fine, 0)
+    with pytest.raises(DataError, match=r"9007199254740993, beyond 2\*\*53"):
+        clf.learn_one(row, 1)
+    assert clf.progress_.n_rows == 2
+
+
+def test_large_floats_and_the_last_exact_integer_are_learned_from():
+    clf = Perceptron(fit_intercept=False)
+    for row in ({"a": 2**53}, {"a": 2.0**60}, {"a": np.float32(2.0**60)}):
+        clf.learn_one(row, 1).learn_one({"b": 1}, 0)
+    assert clf.coef_[0, 0] == 2.0**53
+
+
+@pytest.mark.parametrize("label", [["x"], ("x",), {"x": 1}, {1}, np.array(["x", "y"])])
+def test_a_row_has_one_label(label):
+    with pytest.raises(LabelError, match="one label"):
+        Perceptron().learn_one({"a": 1.0}, label)
+
+
+def test_labels_that_cannot_be_ordered_are_refused():
+    with pytest.raises(LabelError, match="ordered"):
+        Perceptron().learn_one({"a": 1.0}, object())
+
+
+def test_labels_that_end_in_a_null_character_are_refused():
+    clf = Perceptron().learn_one({"x": 1.0}, "a")
+    with pytest.raises(LabelError, match="null character"):
+        clf.learn_one({"x": 2.0}, "a\0")
+    with pytest.raises(LabelError, match="null character"):
+        Perceptron().fit([[1.0], [2.0]], ["a", "a\0"])
+
+
+def test_regret_needs_rows_learned_one_at_a_time():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.raises(NotSupportedError, match="learn_one"):
+        Perceptron().fit(X, y).regret(X, y)
+
+
+def test_hashing_takes_dicts():
+    with pytest.raises(DataTypeError, match="dict of names"):
+        Hashing(bits=4)("abc")

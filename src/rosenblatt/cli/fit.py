@@ -54,7 +54,10 @@ def fit(
     passes: Annotated[int, typer.Option(help="Most passes over the file.", min=1)] = 1,
     keep: Annotated[str, typer.Option(help="Which weights: average or last.")] = "average",
     rule: Annotated[
-        str, typer.Option(help="perceptron, margin, pa, pa1, pa2, arow, scw, sop; or arow(r=0.1).")
+        str,
+        typer.Option(
+            help="perceptron, margin, pa, pa1, pa2, arow, scw, sop, alma; or arow(r=0.1)."
+        ),
     ] = "perceptron",
     target: Column = None,
     eta0: Annotated[float, typer.Option(help="The learning rate.")] = 1.0,

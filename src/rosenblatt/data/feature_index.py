@@ -18,7 +18,8 @@ import numpy.typing as npt
 from rosenblatt import _core
 from rosenblatt.data.block import Csr
 from rosenblatt.data.chunks import frame_names
-from rosenblatt.data.problem import as_matrix
+from rosenblatt.data.problem import as_matrix, check_integers
+from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import DataError, DataTypeError
 
 Array = npt.NDArray[Any]
@@ -280,12 +281,14 @@ def as_value(name: Any, value: Any) -> float:
             f"The feature {name!r} is {value!r}. Leave out missing values, or replace them by a "
             "number."
         )
+    if abs(number) >= LARGEST_INTEGER:
+        check_integers(np.array([value], dtype=object), f"The feature {name!r}")
     return number
 
 
 def _as_values(x: Any) -> Array:
     try:
-        values = np.asarray(x)
+        given = values = np.asarray(x)
         if values.dtype.kind not in "biuf":
             if values.dtype.kind != "O":
                 raise TypeError(f"its type is {values.dtype}")
@@ -302,7 +305,10 @@ def _as_values(x: Any) -> Array:
         )
     if not values.size:
         raise DataError("The row has no numbers. Give at least one feature.")
+    check_integers(given, "The row")
     values = np.ascontiguousarray(values, dtype=np.float64)
+    if not hasattr(x, "dtype") and (np.abs(values) >= LARGEST_INTEGER).any():
+        check_integers(np.array(x, dtype=object), "The row")  # integers beside floats
     if not np.isfinite(values).all():
         k = int(np.flatnonzero(~np.isfinite(values))[0])
         as_value(k, float(values[k]))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import DataTypeError, ParameterError
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,11 @@ class Hashing:
 
     def __call__(self, row: Mapping[str, Any]) -> dict[int, float]:
         """A row for `learn_one`, `predict_one` or, in a list, `learn_many`."""
+        if not isinstance(row, Mapping):
+            raise DataTypeError(
+                f"A row to hash is a dict of names and values, got a {type(row).__name__}. "
+                "For a list of words use dict.fromkeys(words, 1)."
+            )
         columns: dict[int, float] = {}
         mask, crc32 = (1 << self.bits) - 1, zlib.crc32
         for name, value in row.items():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import LabelError
 
 NUMBERS = (bool, int, float, np.number, np.bool_)
@@ -66,6 +67,11 @@ def as_labels(y: Any, n_rows: int | None = None, name: str = "y") -> npt.NDArray
 def _check_one_kind(values: Any, name: str) -> None:
     """Labels must be comparable: all text, all numbers, or all of one other type."""
     types = set(map(type, values))
+    if str in types and any(isinstance(v, str) and v.endswith("\0") for v in values):
+        raise LabelError(
+            f"{name} holds text that ends in a null character, which numpy leaves out. Remove it "
+            "or replace it."
+        )
     if types <= {str} or types <= {int, bool}:
         return
     for v in values:
@@ -129,6 +135,36 @@ def check_same_kind(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> None:
         )
 
 
+def joined_classes(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The classes and those among `labels` that are new, sorted."""
+    both = np.concatenate([classes, labels])
+    for before in (classes, labels):
+        if both.dtype.kind == "f" and before.dtype.kind in "iu" and before.size:
+            large = max(int(before.max()), -int(before.min()))
+            if large > LARGEST_INTEGER:
+                raise LabelError(
+                    f"y mixes floats with the integer {large}, beyond 2**53 = {LARGEST_INTEGER}, "
+                    "where floats no longer tell integers apart. Use integers, or text."
+                )
+    return np.unique(both)
+
+
+def one_label(y: Any) -> npt.NDArray[Any]:
+    """The label of one row, as an array of length 1."""
+    listed = y.tolist() if isinstance(y, np.ndarray) and y.shape == (1,) else [y]
+    if np.ndim(listed[0]) != 0 or isinstance(listed[0], (set, dict)):
+        raise LabelError(f"y must be one label, got {y!r}. Use learn_many for several rows.")
+    labels = as_labels(listed)
+    try:
+        hash(labels.tolist()[0])
+        bool(labels[0] < labels[0])
+    except TypeError as e:
+        raise LabelError(
+            f"y must be a label that can be ordered, such as text or a number, got {y!r}."
+        ) from e
+    return labels
+
+
 def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.integer[Any]]:
     """Labels to -1 and +1 (two classes or one) or to class numbers (more)."""
     check_same_kind(y, classes)
@@ -138,7 +174,7 @@ def encode(y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int
         unknown = np.unique(y[classes[number] != y])[:5].tolist()
         raise LabelError(
             f"y holds labels {unknown} that are not among classes {classes[:10].tolist()}. "
-            "Name every class on the first call, or leave classes out to let them appear."
+            "Name every class on the first call."
         )
     if len(classes) <= 2:
         return (2 * number - 1).astype(np.int8)

@@ -22,8 +22,8 @@ from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import DataError, DataTypeError
 
 __all__ = [
-    "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_kept_by_floats",
-    "check_same_kind", "encode", "refuse_lazy", "sorted_classes",
+    "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_integers",
+    "check_kept_by_floats", "check_same_kind", "encode", "refuse_lazy", "sorted_classes",
 ]  # fmt: skip
 Matrix = Any  # npt.NDArray[np.floating] or scipy.sparse CSR
 
@@ -165,7 +165,14 @@ def _from_frame(X: Any, name: str) -> Matrix:
     _check_shape(X.shape, name)
     kinds = [str(t) for t in X.dtypes]
     if all(kind.startswith("Sparse") for kind in kinds):
-        return _as_csr(X.sparse.to_coo(), name)
+        try:
+            coo = X.sparse.to_coo()
+        except ValueError as e:  # the entries that are not stored are not 0
+            raise DataError(
+                f"{name} is a sparse frame that cannot be a sparse matrix: {e}. Use a fill value "
+                "of 0, or X.sparse.to_dense()."
+            ) from e
+        return _as_csr(coo, name)
     named = zip(X.columns, kinds, strict=True)
     categories = [c for c, k in named if k.split("(")[0] in ("category", "Categorical", "Enum")]
     if categories:
@@ -205,8 +212,8 @@ def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
         raise DataError(f"{name} has masked entries. Fill them in, or drop these rows.")
     mixed = isinstance(X, (list, tuple)) and A.dtype.kind == "f"
     if mixed and (np.abs(A) >= LARGEST_INTEGER).any():
-        _check_integers(np.array(X, dtype=object), name)  # integers beside floats
-    _check_integers(A, name)
+        check_integers(np.array(X, dtype=object), name)  # integers beside floats
+    check_integers(A, name)
     if A.dtype.kind in "OUS":
         try:
             A = A.astype(np.float64)
@@ -235,7 +242,7 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def _check_integers(A: npt.NDArray[Any], name: str) -> None:
+def check_integers(A: npt.NDArray[Any], name: str) -> None:
     """Integers beyond 2**53 would be rounded silently."""
     if A.size == 0 or A.dtype.kind not in "iuO" or A.dtype.itemsize < 8:
         return
@@ -299,7 +306,7 @@ def _as_csr(X: Any, name: str, ordered: bool = True) -> Matrix:
         A = type(A)((A.data.copy(), A.indices.copy(), A.indptr.copy()), shape=A.shape)
         A.has_canonical_format = A.has_sorted_indices = False
         A.sum_duplicates()
-    _check_integers(A.data, name)
+    check_integers(A.data, name)
     dtype = A.data.dtype if A.data.dtype in (np.float32, np.float64) else np.float64
     data = np.ascontiguousarray(A.data[: A.nnz], dtype=dtype)
     _check_finite(data, name, lambda at: _in_row(_place(A, at[0])))

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.data.feature_index import FeatureIndex, IndexedRows, as_row
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, NotSupportedError
 from rosenblatt.learn.multiclass import Learner
 from rosenblatt.learn.online import OnlineLearner, check_online
 from rosenblatt.learn.settings import TrainingSettings
@@ -189,8 +189,13 @@ class OnlineMixin:
         """
         from rosenblatt.prove.offenders import offenders  # flint and highspy: only if asked
 
+        online: OnlineLearner | None = self.__dict__.get("_online")
+        if online is None:
+            raise NotSupportedError(
+                "regret compares the mistakes of rows learned one at a time, and there are none. "
+                "Use learn_one or learn_many first."
+            )
         progress = self.progress_
-        online: OnlineLearner = self.__dict__["_online"]
         online.refresh()
         rows = IndexedRows.of(X, online.features)
         if rows.n_rows != progress.n_rows:

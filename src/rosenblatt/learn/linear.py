@@ -218,7 +218,7 @@ class LinearModel:
         if isinstance(X, Csr):
             return X
         plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
-        if plain and X.flags.c_contiguous:
+        if plain and X.flags.c_contiguous and len(X):
             return X
         from rosenblatt.data.problem import as_matrix  # scipy.sparse: only if needed
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.block import Block
-from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
+from rosenblatt.data.labels import as_labels, check_same_kind, joined_classes, sorted_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learn.engine import HeldOut, Observer, run
 from rosenblatt.learn.in_memory import class_weight_table, machine_for
@@ -146,7 +146,7 @@ class Learner:
                     "them appear."
                 )
             return None
-        new = np.unique(np.concatenate([self.classes, labels]))
+        new = joined_classes(self.classes, labels)
         if len(new) == len(self.classes):
             return None
         old, spare = self.classes.tolist(), self.state.n_planes - 1

@@ -25,7 +25,7 @@ from rosenblatt.data.feature_index import (
     as_row,
     sparse_width,
 )
-from rosenblatt.data.labels import as_labels, sorted_classes
+from rosenblatt.data.labels import as_labels, one_label, sorted_classes
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, OverflowedError
 from rosenblatt.learn.multiclass import Learner, weights_of
@@ -170,7 +170,7 @@ class OnlineLearner:
         plain = self.learner is not None and kind is self.features.kind
         if plain and width <= self.model.n_features and self.model.learn(row, y):
             return self
-        labels = as_labels([y] if np.ndim(y) == 0 else y, 1)
+        labels = one_label(y)
         trial = self._trial()
         trial.features.kind = kind
         if kind is not RowKind.NAMES:

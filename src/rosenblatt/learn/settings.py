@@ -335,13 +335,14 @@ class TrainingSettings:
         """Refuse settings that depend on the order of the classes, before all are known."""
         if self.tie == "positive":
             raise ParameterError(
-                "tie='positive' treats the two classes differently, so partial_fit must know "
-                "which is the second. Name all classes on the first call."
+                "tie='positive' treats the two classes differently, so it must be known "
+                "which is the second. Name all classes in a first call of partial_fit."
             )
         if not (isinstance(self.init, str) and self.init == "zero"):
             raise ParameterError(
                 f"init={self.init!r} gives a start to the classes there are; a class that appears "
-                "later starts from zero. Name all classes on the first call, or use init='zero'."
+                "later starts from zero. Name all classes in a first call of partial_fit, or use "
+                "init='zero'."
             )
 
     def check_weights(self, weight: npt.NDArray[np.float64] | None) -> None:

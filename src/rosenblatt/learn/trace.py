@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.errors import LabelError
+
 if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
     from rosenblatt.data.problem import Problem
     from rosenblatt.learn.settings import TrainingSettings
@@ -424,10 +426,13 @@ class OneVsRestTrace:
 
         Raises
         ------
-        ValueError
+        LabelError
             If there is no such class.
         """
-        position: int = self.classes.tolist().index(label)
+        known = self.classes.tolist()
+        if label not in known:
+            raise LabelError(f"There is no class {label!r}. The classes are {known[:10]}.")
+        position: int = known.index(label)
         return self.traces[position]
 
     @property

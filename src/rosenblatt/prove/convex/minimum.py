@@ -24,8 +24,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.problem import check_kept_by_floats
 from rosenblatt.errors import DataError, ParameterError, Undecided
 from rosenblatt.learn.trace import Trace
+from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.prove.convex.programs import minimise
 from rosenblatt.prove.convex.scored import Scored, two_classes
@@ -110,12 +113,14 @@ def soft_minimum(
 
     if solver not in (None, *SOLVERS):
         raise ParameterError(f"solver must be 'cvxpy', 'highs' or None, got {solver!r}.")
+    check_kept_by_floats(X)
     problem = two_classes(X, y)
-    certificate = separability(problem.X, problem.y, fit_intercept=fit_intercept)
+    rows = as_rows(problem.X, problem.y)
+    certificate = separability(rows, fit_intercept=fit_intercept)
     if isinstance(certificate, (Separable, QuasiSeparable)):
         w, b = _scaled(certificate, problem.X, problem.y)
         return SoftMinimum(0.0, w, b, certificate, "certificate")
-    if _cancels(problem.X, problem.y, fit_intercept):
+    if checker.cancels(rows, range(rows.n_rows), [1] * rows.n_rows, fit_intercept):
         nothing = np.full(problem.n_features, math.nan)
         return SoftMinimum(math.inf, nothing, math.nan, certificate, "certificate")
     chosen = solver or ("cvxpy" if find_spec("cvxpy") else "highs")
@@ -172,23 +177,6 @@ def _scaled(found: Separable | QuasiSeparable, X: Any, y: Array) -> tuple[Array,
         mean = float(sum(_exact_margins(X, y, plane, range(len(y)))) / len(y) / top)
     scaled = near / mean
     return scaled[:-1], float(scaled[-1])
-
-
-def _cancels(X: Any, y: Array, intercept: bool) -> bool:
-    """Whether sum_n y_n (x_n, 1) = 0, exactly."""
-    if intercept and int(y.sum(dtype=np.int64)) != 0:
-        return False
-    columns = sp.csc_array(X) if sp.issparse(X) else None
-    for j in range(X.shape[1]):
-        if columns is None:
-            terms = np.asarray(X[:, j], dtype=np.float64) * y
-        else:
-            at = slice(columns.indptr[j], columns.indptr[j + 1])
-            terms = columns.data[at].astype(np.float64) * y[columns.indices[at]]
-        top = float(np.abs(terms).max(initial=0.0))
-        if top and math.fsum((terms / 2.0 ** math.frexp(top)[1]).tolist()):
-            return False
-    return True
 
 
 def _value(X: Any, y: Array, w: Array, b: float) -> tuple[float, Array, float]:

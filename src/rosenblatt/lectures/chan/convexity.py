@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.taught import two_clouds
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 
 Array = npt.NDArray[Any]
 HEADING = "Convexity of Perceptron (Soft) Loss"

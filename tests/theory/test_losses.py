@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, separability, soft_minimum
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError, Undecided
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 from tests.strategies import integer_rows
 
 SMOOTH = ["logistic", "squared"]
@@ -251,7 +251,7 @@ def test_bad_calls_say_what_to_do():
 
 def test_without_cvxpy_highs_solves_it(monkeypatch):
     X, y = [[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]
-    monkeypatch.setattr("rosenblatt.prove.convex.minimum.find_spec", lambda name: None)
+    monkeypatch.setattr("rosenblatt.theory.soft_minimum.find_spec", lambda name: None)
     assert soft_minimum(X, y).solver == "highs"
     monkeypatch.setitem(__import__("sys").modules, "cvxpy", None)
     with pytest.raises(ParameterError, match=r"pip install rosenblatt\[convex\]"):

@@ -20,11 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.prove.gaussians.best_linear import best_plane
-from rosenblatt.prove.gaussians.canonical import Canonical
-from rosenblatt.prove.gaussians.comparison import Comparison, versus_oracle
-from rosenblatt.prove.gaussians.covariance import Root, as_covariance, as_mean, as_prior
-from rosenblatt.prove.gaussians.rules import (
+from rosenblatt.theory.best_linear import best_plane
+from rosenblatt.theory.canonical import Canonical
+from rosenblatt.theory.covariance import Root, as_covariance, as_mean, as_prior
+from rosenblatt.theory.gaussian_rules import (
     LinearRule,
     QuadraticRule,
     as_plane,
@@ -33,6 +32,7 @@ from rosenblatt.prove.gaussians.rules import (
     quadratic_of,
     sides,
 )
+from rosenblatt.theory.oracle_comparison import Comparison, versus_oracle
 
 Array = npt.NDArray[Any]
 __all__ = ["Comparison", "GaussianPair", "LinearRule", "QuadraticRule", "versus_oracle"]

@@ -18,9 +18,9 @@ from flint import arb_mat, ctx, fmpq_mat
 from scipy.special import ndtr
 
 from rosenblatt.errors import DataError
-from rosenblatt.prove.gaussians.covariance import Root, floats
-from rosenblatt.prove.gaussians.precise import rational
-from rosenblatt.prove.gaussians.quadratic import Quadratic
+from rosenblatt.theory.covariance import Root, floats
+from rosenblatt.theory.precise import rational
+from rosenblatt.theory.quadratic_form import Quadratic
 
 Array = npt.NDArray[Any]
 

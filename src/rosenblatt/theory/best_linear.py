@@ -27,7 +27,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from rosenblatt.prove.gaussians.canonical import Canonical
+from rosenblatt.theory.canonical import Canonical
 
 Array = npt.NDArray[Any]
 REACH = np.linspace(-34.0, 34.0, 137)  # logits: both ends of an interval are approached to 1e-15

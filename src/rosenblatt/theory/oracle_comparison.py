@@ -13,10 +13,10 @@ from scipy.special import stdtrit
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn.trace import html_table, text_table
-from rosenblatt.prove.gaussians.learners import LEARNERS, error_after, vote_is_exact
+from rosenblatt.theory.learners import LEARNERS, error_after, vote_is_exact
 
 if TYPE_CHECKING:
-    from rosenblatt.prove.oracle import GaussianPair
+    from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
 HEADER = ["rule", "error", "from", "to", "worst", "above Bayes"]

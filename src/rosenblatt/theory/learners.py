@@ -19,10 +19,10 @@ from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import Ballot, State
-from rosenblatt.prove.gaussians.voting import chance_of_one
+from rosenblatt.theory.voting import chance_of_one
 
 if TYPE_CHECKING:
-    from rosenblatt.prove.oracle import GaussianPair
+    from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
 Learner = Callable[["GaussianPair", Array, Array, int], float]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from flint import arb_mat, ctx, fmpq_mat
 
 from rosenblatt.errors import DataError, ParameterError, Undecided
-from rosenblatt.prove.gaussians.precise import (
+from rosenblatt.theory.precise import (
     FIRST_BITS,
     MOST_BITS,
     cholesky,

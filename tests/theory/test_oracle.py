@@ -15,10 +15,10 @@ from scipy.stats import multivariate_normal, ncx2
 from rosenblatt import GaussianPair, Perceptron, versus_oracle
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.state import Ballot
-from rosenblatt.prove.gaussians.learners import error_of_vote
-from rosenblatt.prove.gaussians.quadratic import Quadratic
-from tests.prove.gaussian_pairs import random_pair, turned
-from tests.prove.gaussian_slices import bayes_error_2d
+from rosenblatt.theory.learners import error_of_vote
+from rosenblatt.theory.quadratic_form import Quadratic
+from tests.theory.gaussian_pairs import random_pair, turned
+from tests.theory.gaussian_slices import bayes_error_2d
 
 PAIRS = {"quick": 5, "soak": 200}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 25)
 

@@ -30,8 +30,8 @@ from rosenblatt.errors import DataError, ParameterError, Undecided
 from rosenblatt.learn.trace import Trace
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
-from rosenblatt.prove.convex.programs import minimise
-from rosenblatt.prove.convex.scored import Scored, two_classes
+from rosenblatt.theory.scored import Scored, two_classes
+from rosenblatt.theory.soft_program import minimise
 
 Array = npt.NDArray[Any]
 SOLVERS = ("cvxpy", "highs")

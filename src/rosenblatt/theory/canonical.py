@@ -24,9 +24,9 @@ import numpy.typing as npt
 from flint import arb, ctx, fmpq_mat
 from scipy.special import ndtr
 
-from rosenblatt.prove.gaussians.covariance import Root, floats
-from rosenblatt.prove.gaussians.precise import Joint, independent, rational, submatrix
-from rosenblatt.prove.gaussians.quadratic import Quadratic
+from rosenblatt.theory.covariance import Root, floats
+from rosenblatt.theory.precise import Joint, independent, rational, submatrix
+from rosenblatt.theory.quadratic_form import Quadratic
 
 Array = npt.NDArray[Any]
 ON_SUPPORT = 1e-9  # how near, in standard deviations of both classes, counts as on it

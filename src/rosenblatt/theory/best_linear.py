@@ -41,15 +41,15 @@ def best_plane(
     """(w, b) of the best linear rule in the features as given; None if that is a constant."""
     if prior1 in (0.0, 1.0):
         return None
+    total = at.spreads[2]
     if at.gap.any():  # the classes never meet along a direction in which neither varies
         k = int(np.abs(at.gap).argmax())
-        w = at.null[:, k] * np.sign(at.gap[k])
+        w = total.null[:, k] * np.sign(at.gap[k]) * total.scale
         return w, -float(w @ (mean0 + mean1)) / 2
-    found = Search(at.m, at.share, at.rest, prior1).best() if at.joint else None
+    found = Search(at.m, at.share, at.rest, prior1).best() if at.m.size else None
     if found is None:
         return None
-    w = np.zeros(len(mean0))
-    w[at.rows] = found[0] @ at.T
+    w = found[0] @ at.T
     return w, found[1] - float(w @ mean0)
 
 

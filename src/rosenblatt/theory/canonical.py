@@ -1,16 +1,19 @@
 """Canonical: coordinates in which both classes are diagonal; what the Bayes rule is in them.
 
-With u = T (x - mean0), class 0 is N(0, diag(v)) and class 1 is N(m, diag(1 - v)). The log-odds are
+With S0 = L0 L0', S1 = L1 L1' and the singular values of L1^-1 L0 = U diag(s) V', the coordinates
+u = U' L1^-1 (x - mean0) make class 0 N(0, diag(s^2)) and class 1 N(c, 1). The log-odds are
 
-    q(u) = 1/2 sum_i [ u_i^2 / v_i - (u_i - m_i)^2 / (1 - v_i) + log(v_i / (1 - v_i)) ] + log(p1/p0)
+    q(u) = 1/2 sum_i [ u_i^2 / s_i^2 - (u_i - c_i)^2 ] + sum_i log s_i + log(p1/p0)
 
-and with u_i = sqrt(v_i) z_i, or m_i + sqrt(1 - v_i) z_i, a quadratic in standard normals for
-either class. Singular covariances:
+and with u_i = s_i z_i, or c_i + z_i, a quadratic in standard normals for either class. Singular
+values of a quotient of roots keep twice the digits that eigenvalues of S1^-1 S0 would.
+
+Singular covariances:
 
 - directions in which neither class varies are left out, unless the means differ there: then
   the classes never meet;
-- if only one class varies in some direction (v_i = 0 or 1), the other lies in a set that the
-  first meets with probability 0. Then too the Bayes error is 0.
+- if only one class varies in some direction, the other lies in a set that the first meets with
+  probability 0. Then too the Bayes error is 0.
 """
 
 from __future__ import annotations
@@ -21,11 +24,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb, ctx, fmpq_mat
+from flint import fmpq, fmpq_mat
+from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
-from rosenblatt.theory.covariance import Root, floats
-from rosenblatt.theory.precise import Joint, independent, rational, submatrix
+from rosenblatt.theory.covariance import Spread, cholesky, exact, exact_rank, too_near
 from rosenblatt.theory.quadratic_form import Quadratic
 
 Array = npt.NDArray[Any]
@@ -34,56 +37,62 @@ ON_SUPPORT = 1e-9  # how near, in standard deviations of both classes, counts as
 
 @dataclass(frozen=True, eq=False)
 class Canonical:
-    """The pair in canonical coordinates.
+    """A pair in coordinates v = T (x - mean0): N(0, diag(share)) and N(m, diag(rest)).
+
+    share + rest = 1, each as precise as the other.
 
     Attributes
     ----------
-    rows : which features determine the others
-    joint : the coordinates, in long floats; None if neither class varies at all
-    T, m, share, rest : the same in floats
-    null : directions in which neither class varies; the columns of a matrix
-    gap : how far the means differ along `null`
+    spreads : of class 0, of class 1 and of their sum
+    regular : whether both classes vary in every direction in which one does
+    gap : how far the means differ along the directions in which neither class varies, scaled
     """
 
-    rows: list[int]
-    joint: Joint | None
+    spreads: tuple[Spread, Spread, Spread]
     T: Array
     m: Array
     share: Array
     rest: Array
-    null: Array
+    regular: bool
     gap: Array
 
     @classmethod
-    def of(cls, root0: Root, root1: Root, mean0: Array, mean1: Array) -> Canonical:
-        S0, S1 = root0.exact, root1.exact
-        delta = rational(mean1[:, None]) - rational(mean0[:, None])
-        total = S0 + S1
-        J = independent(total)
-        null, gap = _null(total, J, delta)
-        if not J:
-            nothing = np.empty(0)
-            return cls(J, None, np.empty((0, 0)), nothing, nothing, nothing, null, gap)
-        joint = Joint.of(submatrix(S0, J, J), submatrix(S1, J, J), submatrix(delta, J, [0]))
-        m, share, rest = (
-            np.array([float(v) for v in p]) for p in (joint.m, joint.share, joint.rest)
-        )
-        return cls(J, joint, floats(joint.T), m, share, rest, null, gap)
+    def of(cls, spread0: Spread, spread1: Spread, delta: Array) -> Canonical:
+        total = Sum(spread0.S + spread1.S, spread0, spread1)
+        gap = total.gap(delta)
+        inside = np.eye(len(delta)) if total.full else total.axes[:, total.values > total.zero]
+        P = inside.T * total.scale  # x to coordinates of the directions that vary
+        regular = spread0.rank == spread1.rank == total.rank
+        K0, K1 = P @ spread0.S @ P.T, P @ spread1.S @ P.T
+        if not regular:
+            # eigenvalues of S0 relative to S0 + S1; those that are not between 0 and 1 are rounding
+            roots = np.sqrt(total.values[total.values > total.zero])
+            white = np.eye(len(roots)) / roots if not total.full else _inverse_root(K0 + K1)
+            share, axes = np.linalg.eigh(white.T @ K0 @ white)
+            share = np.where(share < ON_SUPPORT, 0.0, np.where(share > 1 - ON_SUPPORT, 1.0, share))
+            T = axes.T @ white.T @ P
+            m = T @ delta
+            rest = 1 - share
+        else:
+            T, ratio = _quotient(K0, K1, P, np.array_equal(spread0.S, spread1.S))
+            norm = np.hypot(1.0, ratio)
+            T = T / norm[:, None]
+            m, share, rest = T @ delta, (ratio / norm) ** 2, norm**-2.0
+        return cls((spread0, spread1, total), T, m, share, rest, regular, gap)
 
     @property
     def apart(self) -> bool:
         """Whether the classes lie in sets that never meet, or with probability 0."""
-        return bool(self.gap.any() or (self.share == 0).any() or (self.rest == 0).any())
+        return bool(self.gap.any() or not self.regular)
 
-    def least_error(self, prior1: float, log_odds: float, equal: bool) -> float:
+    def least_error(self, p0: float, p1: float, log_odds: float, equal: bool) -> float:
         """The Bayes error; in closed form for equal covariances."""
-        p1, p0 = prior1, 1 - prior1
         if p1 in (0.0, 1.0) or self.apart:
             return 0.0
-        if self.joint is None:  # two equal points
+        if not self.m.size:  # two equal points
             return min(p0, p1)
         if equal:
-            D = math.sqrt(2.0) * float(np.linalg.norm(self.m))  # v = 1/2
+            D = math.sqrt(2.0) * float(np.linalg.norm(self.m))  # share = 1/2
             if D == 0:
                 return min(p0, p1)
             return float(p0 * ndtr(-D / 2 + log_odds / D) + p1 * ndtr(-D / 2 - log_odds / D))
@@ -91,84 +100,103 @@ class Canonical:
         return p0 * of0.positive() + p1 * of1.negative()
 
     def quadratics(self, log_odds: float) -> tuple[Quadratic, Quadratic]:
-        """q for x of class 0 and for x of class 1, if the covariances are not singular."""
-        assert self.joint is not None
-        with ctx.workprec(self.joint.bits):
-            m, v, r = self.joint.m, self.joint.share, self.joint.rest
-            logs = sum((a.log() - b.log() for a, b in zip(v, r, strict=True)), arb(0)) / 2
-            both = logs + arb(log_odds)
-            first = [((1 - b / a) / 2, c * b.sqrt() / a) for a, b, c in zip(r, v, m, strict=True)]
-            at0 = both - sum((c * c / a for c, a in zip(m, r, strict=True)), arb(0)) / 2
-            second = [((a / b - 1) / 2, c * a.sqrt() / b) for a, b, c in zip(r, v, m, strict=True)]
-            at1 = both + sum((c * c / b for c, b in zip(m, v, strict=True)), arb(0)) / 2
-            return _as_floats(first, at0), _as_floats(second, at1)
+        """q for x of class 0 and for x of class 1, if the covariances are regular.
 
-    def decision(self, X: Array, mean0: Array, log_odds: float) -> Array:
+        With t = s^2: for class 0, a = (1 - t) / 2 and g = s c, constant -c^2 / 2; for class 1,
+        a = (1 / t - 1) / 2 and g = c / t, constant c^2 / (2 t). With the vertex taken out, both
+        constants are -c^2 / (2 (1 - t)), which cancels nothing.
+        """
+        s2 = self.share / self.rest
+        c2 = self.m**2 / self.rest
+        logs = float(np.sum(np.log(self.share) - np.log(self.rest))) / 2 + log_odds
+        c = self.m / np.sqrt(self.rest)
+        with np.errstate(all="ignore"):
+            at_vertex = -c2 / (2 * (1 - s2))
+            first = _quadratic((1 - s2) / 2, np.sqrt(s2) * c, -c2 / 2, at_vertex, logs)
+            second = _quadratic((1 / s2 - 1) / 2, c / s2, c2 / (2 * s2), at_vertex, logs)
+        return first, second
+
+    def decision(self, X: Array, mean0: Array, mean1: Array, log_odds: float, equal: bool) -> Array:
         """The log-odds of class 1 at the rows of X; infinite where only one class can be."""
-        off = X - mean0
-        u = off[:, self.rows] @ self.T.T
         if self.apart:
-            return self._by_support(off, u)
+            return self._by_support(X, mean0, mean1)
+        u = (X - mean0) @ self.T.T
+        if equal:  # the squares cancel; share = rest = 1/2
+            return np.asarray(2 * (u @ self.m) - self.m @ self.m + log_odds)
         with np.errstate(over="ignore", invalid="ignore"):
             terms = u**2 / self.share - (u - self.m) ** 2 / self.rest
             logs = float(np.sum(np.log(self.share) - np.log(self.rest)))
             return np.asarray((terms.sum(axis=1) + logs) / 2 + log_odds)
 
-    def _by_support(self, off: Array, u: Array) -> Array:
+    def _by_support(self, X: Array, mean0: Array, mean1: Array) -> Array:
         """Minus infinity on the set that holds class 0, infinity on that of class 1.
 
         Floats are rarely on a set exactly, so near counts; off both sets, the nearer one.
         """
-        along = off @ self.null
-        away0 = np.abs(np.hstack([u[:, self.share == 0], along]))
-        away1 = np.abs(np.hstack([(u - self.m)[:, self.rest == 0], along - self.gap]))
-        far0, far1 = away0.max(axis=1, initial=0.0), away1.max(axis=1, initial=0.0)
-        near = ON_SUPPORT * (1 + np.abs(u).max(axis=1, initial=0.0))
+        of0, of1, total = self.spreads
+        far0, far1 = (
+            np.abs(((X - mean) * spread.scale) @ spread.null).max(axis=1, initial=0.0)
+            for mean, spread in ((mean0, of0), (mean1, of1))
+        )
+        near = ON_SUPPORT * (1 + np.abs((X - mean0) * total.scale).max(axis=1))
         on0, on1 = far0 <= near, far1 <= near
-        if away0.shape[1] == 0:
+        if of0.full:
             zero = ~on1
-        elif away1.shape[1] == 0:
+        elif of1.full:
             zero = on0
         else:
             zero = np.where(on0 == on1, far0 <= far1, on0)
         return np.where(zero, -math.inf, math.inf)
 
 
-def _as_floats(terms: list[tuple[arb, arb]], constant: arb) -> Quadratic:
-    """In floats, with the vertex where that is near and the largest coefficient 1."""
-    top = max((max(abs(a), abs(g)) for a, g in terms), default=arb(0), key=float)
-    if not top > 0:
-        return Quadratic(*(np.empty(0),) * 3, float(constant))
-    square, shift, slope = [], [], []
-    for a, g in terms:
-        near = bool(abs(g) <= 2 * abs(a)) and bool(a != 0)
-        h = g / (2 * a) if near else arb(0)
-        constant -= a * h * h
-        square.append(float(a / top))
-        shift.append(float(h))
-        slope.append(0.0 if near else float(g / top))
-    return Quadratic(np.array(square), np.array(shift), np.array(slope), float(constant / top))
+@dataclass(frozen=True, eq=False)
+class Sum(Spread):
+    """The spread of both classes together: S0 + S1, rounded, and exactly."""
+
+    one: Spread
+    other: Spread
+
+    @property
+    def exact(self) -> fmpq_mat:
+        return self.one.exact + self.other.exact
+
+    def gap(self, delta: Array) -> Array:
+        """delta along the directions in which neither class varies, scaled; 0 if exactly so."""
+        found = (delta * self.scale) @ self.null
+        if not found.size:
+            return np.asarray(found)
+        columns = [[*row, v] for row, v in zip(self.exact.tolist(), _column(delta), strict=True)]
+        if exact_rank(fmpq_mat(columns)) == self.rank:
+            return np.zeros_like(found)
+        if np.abs(found).max() <= ON_SUPPORT * np.abs(delta * self.scale).max():
+            raise too_near()
+        return np.asarray(found)
 
 
-def _null(total: fmpq_mat, J: list[int], delta: fmpq_mat) -> tuple[Array, Array]:
-    """A basis of the directions in which nothing varies, scaled to size 1, and delta along it.
+def _column(values: Array) -> list[fmpq]:
+    return [row[0] for row in exact(values[:, None]).tolist()]
 
-    The features J determine the others, x_k = c_k.x_J, so e_k - c_k is such a direction.
-    """
-    d = total.nrows()
-    others = [k for k in range(d) if k not in J]
-    columns, gap = [], []
-    core = submatrix(total, J, J).inv() if J else None
-    for k in others:
-        v = [0.0] * d
-        v[k] = 1.0
-        apart = delta[k, 0]
-        if core is not None:
-            c = submatrix(total, [k], J) * core
-            for i, j in enumerate(J):
-                v[j] = -float(int(c[0, i].p) / int(c[0, i].q))
-                apart -= c[0, i] * delta[j, 0]
-        size = float(np.linalg.norm(v))
-        columns.append(np.array(v) / size)
-        gap.append(int(apart.p) / int(apart.q) / size)
-    return np.array(columns).T.reshape(d, len(others)), np.array(gap)
+
+def _quotient(K0: Array, K1: Array, P: Array, equal: bool) -> tuple[Array, Array]:
+    """T and s with T S0 T' = diag(s^2) and T S1 T' = 1, T being U' L1^-1 P."""
+    if not len(K0):
+        return P, np.empty(0)
+    L1 = cholesky(K1)
+    onto = np.asarray(solve_triangular(L1, P, lower=True))
+    if equal:
+        return onto, np.ones(len(K0))
+    U, s, _ = np.linalg.svd(solve_triangular(L1, cholesky(K0), lower=True))
+    return np.asarray(U.T @ onto), s
+
+
+def _inverse_root(S: Array) -> Array:
+    """W with W' S W = 1."""
+    return np.asarray(solve_triangular(cholesky(S), np.eye(len(S)), lower=True).T)
+
+
+def _quadratic(a: Array, g: Array, constant: Array, at_vertex: Array, rest: float) -> Quadratic:
+    """sum a z^2 + g z + constant, with the vertex taken out where that is near."""
+    near = np.abs(g) <= 2 * np.abs(a)
+    shift = np.divide(g, 2 * a, out=np.zeros_like(g), where=near & (a != 0))
+    total = float(np.sum(np.where(near & (a != 0), at_vertex, constant))) + rest
+    return Quadratic(a, shift, np.where(near, 0.0, g), total)

@@ -1,7 +1,8 @@
-"""Covariance: means and covariances checked once, exactly; and a root of each.
+"""Covariance: means, covariances and priors, checked once; ranks and roots in floats.
 
-A float matrix is a rational one, so whether it is positive semidefinite, and of which rank, is
-decided without rounding.
+A covariance is looked at with its features scaled by powers of two to variances near 1, so that
+units do not matter. An eigenvalue of that matrix below `ZERO` times its size is rounding: it may
+be 0. Whether it is, the rank over the rationals says; if it is not, floats cannot work with it.
 """
 
 from __future__ import annotations
@@ -13,20 +14,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb_mat, ctx, fmpq_mat
+from flint import fmpq, fmpq_mat
+from scipy.linalg import solve_triangular
 
 from rosenblatt.errors import DataError, ParameterError, Undecided
-from rosenblatt.theory.precise import (
-    FIRST_BITS,
-    MOST_BITS,
-    cholesky,
-    independent,
-    rational,
-    submatrix,
-)
 
 Array = npt.NDArray[Any]
 ASYMMETRY = 1e-12  # relative; more is a mistake, less is rounding
+ZERO = 2.0**-49  # an eigenvalue, relative to the size of the scaled matrix
 
 
 def as_mean(mean: Any, name: str) -> Array:
@@ -39,7 +34,7 @@ def as_mean(mean: Any, name: str) -> Array:
 
 
 def as_covariance(cov: Any, d: int, name: str) -> Array:
-    """A covariance as a symmetric matrix that is positive semidefinite, exactly.
+    """A covariance as a symmetric matrix that is positive semidefinite, up to rounding.
 
     A number is that variance in every direction.
     """
@@ -60,7 +55,7 @@ def as_covariance(cov: Any, d: int, name: str) -> Array:
             "Give (S + S.T) / 2 if that is what you mean."
         )
     S = S if not gap.any() else (S + S.T) / 2
-    _check_semidefinite(S, top, name)
+    _check_semidefinite(S, name)
     return _locked(S)
 
 
@@ -89,98 +84,131 @@ def _locked(values: Array) -> Array:
     return values
 
 
-def _check_semidefinite(S: Array, top: float, name: str) -> None:
-    least = float(np.linalg.eigvalsh(S / top)[0]) if top else 0.0
-    if least > 1e-13 * len(S) or semidefinite(rational(S)):
+def _check_semidefinite(S: Array, name: str) -> None:
+    spread = Spread(S)
+    least = float(spread.values[0])
+    if least >= -spread.zero:
         return
     advice = "A covariance has no negative variance in any direction; check how it was made."
-    if least > -1e-10:
-        more = 2 * top * max(-least, 1e-15)
+    if least > -1e-8:
+        more = 2 * float(np.abs(S).max()) * -least
         advice = f"If that is rounding, add a little to the diagonal: S + {more:.1g} * np.eye(d)."
     raise DataError(
         f"{name} is not positive semidefinite: its smallest eigenvalue is about "
-        f"{least * top:.3g}. {advice}"
+        f"{float(np.linalg.eigvalsh(S)[0]):.3g}. {advice}"
     )
 
 
-def semidefinite(A: fmpq_mat) -> bool:
-    """Whether a symmetric rational matrix is positive semidefinite.
-
-    By elimination: every pivot is >= 0, and a pivot of 0 has a row of zeros.
-    """
-    n = A.nrows()
-    a = A.tolist()
-    for k in range(n):
-        if a[k][k] < 0 or (a[k][k] == 0 and any(a[k][j] != 0 for j in range(k + 1, n))):
-            return False
-        if a[k][k] == 0:
-            continue
-        for i in range(k + 1, n):
-            if a[i][k] != 0:
-                f = a[i][k] / a[k][k]
-                for j in range(i, n):
-                    a[i][j] -= f * a[k][j]
-                    a[j][i] = a[i][j]
-    return True
-
-
 @dataclass(frozen=True, eq=False)
-class Root:
-    """R with R R' = S, in long floats: x = mean + R z for standard normal z.
+class Spread:
+    """A covariance S = R R', its rank, and the directions in which nothing varies.
 
-    R has as many columns as S has rank. The first rows that are independent determine the
-    others, exactly.
+    scale : powers of two that bring the variances near 1; 1 where there is none
+    values, axes : eigenvalues, the least first, and eigenvectors of the scaled matrix
     """
 
     S: Array
 
     @cached_property
+    def scale(self) -> Array:
+        variance = np.maximum(np.diagonal(self.S), 0.0)
+        exponent = np.where(variance > 0, np.frexp(variance)[1], 0)
+        return np.asarray(np.ldexp(1.0, -(exponent // 2)))
+
+    @cached_property
+    def scaled(self) -> Array:
+        return np.asarray(self.scale[:, None] * self.S * self.scale)
+
+    @cached_property
+    def _eigen(self) -> tuple[Array, Array]:
+        values, axes = np.linalg.eigh(self.scaled)
+        return values, axes
+
+    @property
+    def values(self) -> Array:
+        return self._eigen[0]
+
+    @property
+    def axes(self) -> Array:
+        return self._eigen[1]
+
+    @property
+    def zero(self) -> float:
+        """An eigenvalue of this size is rounding."""
+        return len(self.S) * ZERO * float(np.abs(self.values).max())
+
+    @property
+    def full(self) -> bool:
+        return bool(self.values[0] > self.zero)
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank, exactly; `Undecided` if floats cannot tell an eigenvalue from 0."""
+        found = int((self.values > self.zero).sum())
+        if not self.full and exact_rank(self.exact) != found:
+            raise too_near()
+        return found
+
+    @property
     def exact(self) -> fmpq_mat:
-        return rational(self.S)
+        return exact(self.S)
+
+    @property
+    def null(self) -> Array:
+        """Directions n, columns, with no variance of n.(scale * x)."""
+        return self.axes[:, self.values <= self.zero]
 
     @cached_property
-    def rows(self) -> list[int]:
-        return independent(self.exact)
-
-    @cached_property
-    def long(self) -> tuple[arb_mat, arb_mat, int]:
-        """R, the inverse of its independent rows, and the bits they were computed with."""
-        S, J = self.exact, self.rows
-        core = submatrix(S, J, J)
-        spread = submatrix(S, list(range(S.nrows())), J) * core.inv()
-        bits = FIRST_BITS
-        while bits <= MOST_BITS:
-            with ctx.workprec(bits):
-                L = cholesky(arb_mat(core))
-                if L is not None:
-                    inverse = L.inv()
-                    if _sharp(L) and _sharp(inverse):
-                        return arb_mat(spread) * L, inverse, bits
-            bits *= 2
-        raise Undecided("a covariance is too nearly singular to be factored. Scale the features.")
-
-    @cached_property
-    def floats(self) -> Array:
-        return floats(self.long[0]) if self.rows else np.zeros((len(self.S), 0))
+    def root(self) -> Array:
+        """R with R R' = S, as many columns as the rank: x = mean + R z for standard normal z."""
+        if self.full:
+            return cholesky(self.scaled) / self.scale[:, None]
+        there = self.values > self.zero
+        return self.axes[:, there] * np.sqrt(self.values[there]) / self.scale[:, None]
 
     def log_density(self, X: Array) -> Array:
         """Of N(0, S) at the rows of X, if S is not singular."""
-        inverse = floats(self.long[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.sum((X @ inverse.T) ** 2, axis=1)
-        logs = float(np.sum(np.log(np.diagonal(inverse))))
-        return np.asarray(logs - squares / 2 - len(self.S) * math.log(2 * math.pi) / 2)
+        z = solve_triangular(cholesky(self.scaled), (X * self.scale).T, lower=True)
+        with np.errstate(over="ignore"):
+            squares = np.sum(z * z, axis=0)
+        d = len(self.S)
+        return np.asarray(-self.log_determinant / 2 - squares / 2 - d * math.log(2 * math.pi) / 2)
+
+    @property
+    def log_determinant(self) -> float:
+        """Of S, if it is not singular."""
+        inside = 2 * np.sum(np.log(np.diagonal(cholesky(self.scaled))))
+        return float(inside - 2 * np.sum(np.log(self.scale)))
+
+    @property
+    def inverse(self) -> Array:
+        """Of S, if it is not singular."""
+        half = solve_triangular(cholesky(self.scaled), np.eye(len(self.S)), lower=True)
+        return np.asarray(self.scale[:, None] * (half.T @ half) * self.scale)
 
 
-def floats(A: arb_mat) -> Array:
-    """Each entry as the nearest float."""
-    return np.array([[float(v) for v in row] for row in A.tolist()])
+def cholesky(S: Array) -> Array:
+    """The lower triangular L with L L' = S."""
+    try:
+        return np.asarray(np.linalg.cholesky(S))
+    except np.linalg.LinAlgError:
+        raise too_near() from None
 
 
-def _sharp(A: arb_mat) -> bool:
-    """Whether every entry is known to more digits than the floats of its row have."""
-    for row in A.tolist():
-        top = max(abs(v.mid()) for v in row)
-        if any(not v.rad() <= 2.0**-80 * top for v in row):
-            return False
-    return True
+def exact(values: Any) -> fmpq_mat:
+    """A matrix of floats as the rationals they are."""
+    A = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    return fmpq_mat([[fmpq(*v.as_integer_ratio()) for v in row] for row in A.tolist()])
+
+
+def exact_rank(A: fmpq_mat) -> int:
+    """The rank over the rationals."""
+    return int(A.rref()[1])
+
+
+def too_near() -> Undecided:
+    """A matrix that is neither singular nor far enough from it."""
+    return Undecided(
+        "a covariance is too nearly singular for floats. Leave out features that others "
+        "determine, or add a little to its diagonal."
+    )

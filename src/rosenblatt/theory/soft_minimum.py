@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -31,10 +30,8 @@ from rosenblatt.learn.trace import Trace
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.theory.scored import Scored, two_classes
-from rosenblatt.theory.soft_program import minimise
 
 Array = npt.NDArray[Any]
-SOLVERS = ("cvxpy", "highs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +49,7 @@ class SoftMinimum:
     certificate : Certificate
         What proves that the value is 0, or that it is not.
     solver : str
-        Who found (w, b): 'cvxpy', 'highs', or 'certificate' where no program was needed.
+        Who found (w, b): 'highs', or 'certificate' where no program was needed.
     """
 
     value: float
@@ -92,9 +89,8 @@ def soft_minimum(
     y : labels of two classes
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
-    solver : {'cvxpy', 'highs'} or None, default=None
-        Who solves the program if the classes overlap. None: cvxpy if it is installed
-        (``pip install rosenblatt[convex]``), else HiGHS. The values agree to 1e-8.
+    solver : {'highs'} or None, default=None
+        Who solves the program if the classes overlap; HiGHS is the only one.
 
     Returns
     -------
@@ -111,8 +107,8 @@ def soft_minimum(
     """
     from rosenblatt.prove.separability import separability
 
-    if solver not in (None, *SOLVERS):
-        raise ParameterError(f"solver must be 'cvxpy', 'highs' or None, got {solver!r}.")
+    if solver not in (None, "highs"):
+        raise ParameterError(f"solver must be 'highs' or None, got {solver!r}.")
     check_kept_by_floats(X)
     problem = two_classes(X, y)
     rows = as_rows(problem.X, problem.y)
@@ -123,9 +119,8 @@ def soft_minimum(
     if checker.cancels(rows, range(rows.n_rows), [1] * rows.n_rows, fit_intercept):
         nothing = np.full(problem.n_features, math.nan)
         return SoftMinimum(math.inf, nothing, math.nan, certificate, "certificate")
-    chosen = solver or ("cvxpy" if find_spec("cvxpy") else "highs")
-    w, b = minimise(problem.X, problem.y, fit_intercept, chosen)
-    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, chosen)
+    w, b = _minimise(problem.X, problem.y, fit_intercept)
+    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, "highs")
 
 
 def soft_path(trace: Trace, X: Any, y: Any) -> Array:
@@ -208,3 +203,59 @@ def _exact_margins(X: Any, y: Array, plane: list[Fraction], rows: range) -> list
         score = sum((p * Fraction(v) for p, v in zip(plane, x.tolist(), strict=False)), plane[-1])
         out.append(int(y[n]) * score)
     return out
+
+
+# ---------------------------------------------------------------------- the program
+
+
+def _minimise(X: Any, y: Array, intercept: bool) -> tuple[Array, float]:
+    """(w, b) of least soft loss with mean margin 1. Powers of two scale the columns exactly."""
+    exponents = _exponents(X)
+    Z: Any = (
+        sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    )
+    scales = np.ldexp(1.0, -exponents)
+    Z = Z @ sp.diags_array(scales) if sp.issparse(Z) else Z * scales
+    Z = sp.csr_array(Z.multiply(y[:, None])) if sp.issparse(Z) else Z * y[:, None]
+    if intercept:
+        last = y[:, None].astype(np.float64)
+        Z = sp.csr_array(sp.hstack([Z, last])) if sp.issparse(Z) else np.hstack([Z, last])
+    v = _by_highs(Z)
+    w = np.ldexp(v[: X.shape[1]], -exponents)
+    return w, float(v[-1]) if intercept else 0.0
+
+
+def _exponents(X: Any) -> npt.NDArray[np.int64]:
+    """The power of two just above the largest entry of each column; 0 for a column of zeros."""
+    tops = abs(X).max(axis=0)
+    tops = tops.toarray().ravel() if sp.issparse(tops) else np.asarray(tops)
+    return np.where(tops > 0, np.frexp(tops.astype(np.float64))[1], 0).astype(np.int64)
+
+
+def _by_highs(Z: Any) -> Array:
+    """minimise sum t with t >= -Zv, t >= 0 and sum_n z_n.v = n, through its dual.
+
+    The dual, maximise v0 with 0 <= u <= 1 and sum_n (u_n + v0) z_n = 0, has as many rows as
+    columns of Z; v is in its multipliers.
+    """
+    from scipy.optimize import linprog
+
+    n = Z.shape[0]
+    total = np.asarray(Z.sum(axis=0)).ravel()
+    columns = sp.hstack([sp.csc_array(Z.T), total[:, None]]).tocsc()
+    found = linprog(
+        np.append(np.zeros(n), -1.0),
+        A_eq=columns,
+        b_eq=np.zeros(Z.shape[1]),
+        bounds=[(0, 1)] * n + [(None, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if found.status != 0:
+        raise Undecided(
+            f"HiGHS gave up ({found.message}). The classes overlap, which is proven, so the "
+            "minimum is positive. Scale the columns of X to similar sizes."
+        )
+    # multipliers of the equations: z_n.v >= -(something >= 0) and total.v = -1, up to sign
+    v: Array = np.asarray(found.eqlin.marginals, dtype=np.float64)
+    return np.asarray(-n * v)

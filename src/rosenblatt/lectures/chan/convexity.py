@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -136,7 +135,7 @@ def implication(_: Given) -> Section:
 
 
 def _solvers() -> list[str]:
-    return ["highs"] + (["cvxpy"] if find_spec("cvxpy") else [])
+    return ["highs"]
 
 
 def _logistic_on(X: Any, y: Any) -> list[float]:

@@ -2,36 +2,35 @@
 
     minimise over (w, b)   p1 Phi(-(w.m1 + b)/s1) + p0 Phi((w.m0 + b)/s0),    s_k^2 = w'S_k w
 
-Where the gradient vanishes, (t1 S1 + t0 S0) w is a multiple of m1 - m0 for some t1, t0 [Anderson
-and Bahadur 1962]. Only the ratio of t1 and t0 matters, so the candidates lie on one curve; t1, t0
-need not both be positive, and the error along the curve has several minima. In canonical
-coordinates (:mod:`.canonical`) the curve is
+For a direction w the best offset is a root of a quadratic: where the weighted densities of the
+scores are equal. Where the gradient by w vanishes, (t1 S1 + t0 S0) w is a multiple of m1 - m0 for
+some t1, t0 [Anderson and Bahadur 1962], which need not both be positive. In canonical coordinates
+(:mod:`.canonical`) these directions are
 
-    w_i = m_i / (t1 (1 - v_i) + t0 v_i),     (t1, t0) = (cos a, sin a).
+    w_i = m_i / (t1 (1 - v_i) + t0 v_i),     (t1, t0) = (cos a, sin a),
 
-It has a pole for each i. If m_i = 0 the curve does not turn towards axis i at its pole, and
-w + h e_i, any h, has to be tried there as well: with equal means, only these are left. Both
-constant rules are candidates. For each direction the offset is the better root of a quadratic.
-Every candidate is an upper bound of the least error, and the best one is refined.
+a curve with several minima and a pole for each axis. The starts are a grid on it, denser towards
+the poles, and the axes, which with equal means are all there is. From the best starts the logarithm
+of the error is minimised over all directions. Every rule that is tried bounds the least error from
+above; constant rules are tried last.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
-from scipy.special import ndtr
+from scipy.optimize import minimize
+from scipy.special import expit, ndtr
 
 from rosenblatt.theory.canonical import Canonical
 
 Array = npt.NDArray[Any]
-REACH = np.linspace(-34.0, 34.0, 137)  # logits: both ends of an interval are approached to 1e-15
-REFINED = 12  # candidates that are refined
+BETWEEN = expit(np.linspace(-34.0, 34.0, 69))  # shares of the way from pole to pole
+REFINED = 6  # starts from which it goes on
 THIN = 1e-12  # a class that does not vary along w is given this share of the other's spread
 
 
@@ -39,22 +38,24 @@ def best_plane(
     at: Canonical, mean0: Array, mean1: Array, prior1: float
 ) -> tuple[Array, float] | None:
     """(w, b) of the best linear rule in the features as given; None if that is a constant."""
-    if prior1 in (0.0, 1.0):
+    if prior1 in (0.0, 1.0) or not (at.m.size or at.gap.any()):
         return None
     total = at.spreads[2]
     if at.gap.any():  # the classes never meet along a direction in which neither varies
         k = int(np.abs(at.gap).argmax())
         w = total.null[:, k] * np.sign(at.gap[k]) * total.scale
         return w, -float(w @ (mean0 + mean1)) / 2
-    found = Search(at.m, at.share, at.rest, prior1).best() if at.m.size else None
-    if found is None:
+    directions = _Directions(at.m, at.share, at.rest, prior1)
+    v = directions.best()
+    least = float(directions.errors(v[None])[0])
+    if not least < min(prior1, 1 - prior1):
         return None
-    w = found[0] @ at.T
-    return w, found[1] - float(w @ mean0)
+    w = v @ at.T
+    return w, -float(directions.thresholds(v[None])[0]) - float(w @ mean0)
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class _Directions:
     """Directions in canonical coordinates, and the least error that each allows."""
 
     m: Array
@@ -62,67 +63,37 @@ class Search:
     rest: Array
     prior1: float
 
-    def best(self) -> tuple[Array, float] | None:
-        """w and b for scores w.u + b; None if a constant rule does as well."""
-        arcs = [self._arc(a, b) for a, b in self._intervals()] if self.m.any() else []
-        lines = [self._line(i) for i in range(len(self.m))]
-        tried = []
-        for direction in (*arcs, *lines):
-            W = np.stack([direction(t) for t in REACH])
-            for sign in (1.0, -1.0):
-                errors = self.errors(sign * W)
-                tried += [(float(errors[k]), sign, REACH[k], direction) for k in _dips(errors)]
-        tried.sort(key=lambda found: found[0])
-        best, least = None, min(self.prior1, 1 - self.prior1)
-        for _, sign, t, direction in tried[:REFINED]:
-            w = self._refined(direction, sign, t)
-            error = float(self.errors(w[None])[0])
-            if error < least:
-                best, least = w, error
-        return None if best is None else (best, float(-self.thresholds(best[None])[0]))
+    def best(self) -> Array:
+        """The direction of least error."""
+        starts = self._starts()
+        errors = self.errors(starts)
+        order = np.argsort(errors, kind="stable")
+        found = [starts[k] for k in order[:1]]
+        for k in order[:REFINED]:
+            found.append(self._descended(starts[k]))
+        return np.asarray(found[int(np.argmin(self.errors(np.stack(found))))])
 
-    def _refined(self, direction: Callable[[float], Array], sign: float, t: float) -> Array:
-        def error(x: float) -> float:
-            return float(self.errors(sign * direction(x)[None])[0])
-
-        step = REACH[1] - REACH[0]
-        found = minimize_scalar(
-            error, bounds=(t - step, t + step), method="bounded", options={"xatol": 1e-10}
-        )
-        return sign * direction(float(found.x) if found.fun < error(t) else t)
-
-    # ---------------------------------------------------------------- directions
-
-    def _intervals(self) -> list[tuple[float, float]]:
-        """Between neighbouring poles, around the half circle."""
+    def _starts(self) -> Array:
+        """Rows: the curve between its poles, and the axes; both ways."""
         poles = np.unique(-np.arctan2(self.rest, self.share))
-        return list(zip(poles, [*poles[1:], poles[0] + math.pi], strict=True))
+        ends = zip(poles, [*poles[1:], poles[0] + math.pi], strict=True)
+        angle = np.concatenate([low + (high - low) * BETWEEN for low, high in ends])[:, None]
+        below = np.cos(angle) * self.rest + np.sin(angle) * self.share
+        curve = self.m / np.where(below == 0, 1e-300, below)
+        rows = np.vstack([curve[curve.any(axis=1)], np.eye(len(self.m))])
+        rows = rows / np.abs(rows).max(axis=1, keepdims=True)
+        return np.vstack([rows, -rows])
 
-    def _arc(self, low: float, high: float) -> Callable[[float], Array]:
-        def direction(t: float) -> Array:
-            a, b = _parts(t)
-            angle = low + (high - low) * a if a < b else high - (high - low) * b
-            below = math.cos(angle) * self.rest + math.sin(angle) * self.share
-            below = np.where(below == 0, 1e-300, below)
-            return _unit(self.m / below)
+    def _descended(self, w: Array) -> Array:
+        """The end of a descent from w, on the logarithm of the error."""
 
-        return direction
+        def height(v: Array) -> float:
+            error = float(self.errors(v[None])[0])
+            return math.log(error) if error > 0 else -1e3
 
-    def _line(self, i: int) -> Callable[[float], Array]:
-        """At the pole of i: the rest of the curve there, plus any multiple of axis i."""
-        below = self.share[i] * self.rest - self.rest[i] * self.share
-        far = np.abs(below) > 1e-12
-        base = np.divide(self.m, below, out=np.zeros_like(self.m), where=far)
-        base = _unit(base) if base.any() else base
-        axis = np.zeros_like(base)
-        axis[i] = 1.0
-
-        def direction(t: float) -> Array:
-            return _unit(base + math.sinh(t / 2) * axis) if base.any() else axis
-
-        return direction
-
-    # -------------------------------------------------------------------- errors
+        scale = np.abs(w).max()
+        found = minimize(height, w / scale, method="BFGS", options={"gtol": 1e-9})
+        return np.asarray(found.x if np.isfinite(found.x).all() and found.x.any() else w)
 
     def spreads(self, W: Array) -> tuple[Array, Array, Array]:
         """Mean of class 1, and both standard deviations, of the scores w.u."""
@@ -137,11 +108,11 @@ class Search:
         """
         mean, s0, s1 = self.spreads(W)
         log_odds = math.log(self.prior1) - math.log1p(-self.prior1)
+        logs = log_odds + np.log(s0) - np.log(s1)
         a = (s1 - s0) * (s1 + s0) / 2
-        half, c = mean * s0**2 / 2, -((mean * s0) ** 2) / 2
-        c = c + (log_odds + np.log(s0) - np.log(s1)) * (s0 * s1) ** 2
-        # a t^2 + 2 half t + c = 0
-        disc = half**2 - a * c
+        half, c = mean * s0**2 / 2, s0**2 * (logs * s1**2 - mean**2 / 2)
+        # a t^2 + 2 half t + c = 0, and half^2 - a c without cancellation is
+        disc = (s0 * s1) ** 2 * (mean**2 / 4 - a * logs)
         root = np.sqrt(np.maximum(disc, 0.0))
         q = -(half + np.where(half >= 0, root, -root))
         constant = -math.inf if self.prior1 > 0.5 else math.inf
@@ -160,23 +131,3 @@ class Search:
         with np.errstate(over="ignore"):
             missed, false = ndtr((t - mean) / s1), ndtr(-t / s0)
         return np.asarray(self.prior1 * missed + (1 - self.prior1) * false)
-
-
-def _parts(t: float) -> tuple[float, float]:
-    """1 / (1 + exp(-t)) and one minus it, both precisely."""
-    e = math.exp(-abs(t))
-    small, large = e / (1 + e), 1 / (1 + e)
-    return (small, large) if t < 0 else (large, small)
-
-
-def _unit(w: Array) -> Array:
-    w = w / np.abs(w).max()
-    return np.asarray(w / np.linalg.norm(w))
-
-
-def _dips(values: Array) -> list[int]:
-    """Where a sequence is no larger than on either side."""
-    padded = np.concatenate([[math.inf], values, [math.inf]])
-    below, above = values <= padded[:-2], values <= padded[2:]
-    found: list[int] = np.flatnonzero(below & above).tolist()
-    return [k for k in found if k - 1 not in found]  # one of a plateau

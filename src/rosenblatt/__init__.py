@@ -33,7 +33,7 @@ _PUBLIC = {
     "SOP": "rosenblatt.learn.rules",
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
-    "GaussianPair": "rosenblatt.prove.oracle",
+    "GaussianPair": "rosenblatt.theory.gaussian_pair",
     "Columns": "rosenblatt.data.columns.frozen",
     "RawStream": "rosenblatt.data.columns.streams",
     "columns_of_file": "rosenblatt.data.columns.looking",
@@ -78,8 +78,8 @@ _PUBLIC = {
     "NothingProven": "rosenblatt.prove.runs.earned",
     "RunBounds": "rosenblatt.prove.runs.run_bounds",
     "separability_table": "rosenblatt.prove.multiclass",
-    "soft_minimum": "rosenblatt.prove.losses",
-    "versus_oracle": "rosenblatt.prove.oracle",
+    "soft_minimum": "rosenblatt.theory.losses",
+    "versus_oracle": "rosenblatt.theory.gaussian_pair",
     "RosenblattError": "rosenblatt.errors",
     "Undecided": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
@@ -186,11 +186,9 @@ if TYPE_CHECKING:
         Separable,
     )
     from rosenblatt.prove.coefficients import infinite_coefficients
-    from rosenblatt.prove.losses import soft_minimum
     from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
     from rosenblatt.prove.multiclass import separability_table
     from rosenblatt.prove.offenders import offenders
-    from rosenblatt.prove.oracle import GaussianPair, versus_oracle
     from rosenblatt.prove.runs.earned import NothingProven
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
@@ -209,6 +207,8 @@ if TYPE_CHECKING:
     )
     from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
     from rosenblatt.stream.predict import predict_file
+    from rosenblatt.theory.gaussian_pair import GaussianPair, versus_oracle
+    from rosenblatt.theory.losses import soft_minimum
 
 
 def __getattr__(name: str) -> Any:

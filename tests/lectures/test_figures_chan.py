@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.lectures.lecture import Picture
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 from tests.lectures.shown import shown
 
 mpl.use("Agg")

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt import LossesDisplay, Perceptron
 from rosenblatt.errors import LabelError, ParameterError
-from rosenblatt.prove.losses import LOSSES
+from rosenblatt.theory.losses import LOSSES
 
 
 def test_all_five_are_there_with_their_values():

@@ -295,6 +295,7 @@ def _opened(source: Any) -> Iterator[tuple[Any, Any]]:
 
 def _checked(X: Any, y: Any, start: int) -> tuple[Matrix, npt.NDArray[Any]]:
     try:
+        check_kept_by_floats(X)
         A = as_matrix(X)
         return A, as_labels(y, A.shape[0])
     except DataError as e:

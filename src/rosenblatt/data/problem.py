@@ -25,6 +25,7 @@ __all__ = [
     "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_integers",
     "check_kept_by_floats", "check_same_kind", "encode", "refuse_lazy", "sorted_classes",
 ]  # fmt: skip
+SHORT_FLOATS = ("float64", "Float64", "float32", "Float32")
 Matrix = Any  # npt.NDArray[np.floating] or scipy.sparse CSR
 
 
@@ -55,6 +56,12 @@ class Problem:
     def of(cls, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
         """Check raw input. `classes` names all labels there are, if known beforehand."""
         return cls.labelled(as_matrix(X), y, sample_weight, classes)
+
+    @classmethod
+    def exact(cls, X: Any, y: Any, classes: Any = None) -> Problem:
+        """The same for an answer about exact numbers: those that floats would round are refused."""
+        check_kept_by_floats(X)
+        return cls.of(X, y, classes=classes)
 
     @classmethod
     def labelled(cls, X: Matrix, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
@@ -132,7 +139,9 @@ def check_kept_by_floats(X: Any) -> None:
     elif hasattr(X, "columns") and hasattr(X, "dtypes"):
         kinds = [str(t) for t in X.dtypes]
         columns = [
-            np.asarray(X[c]) for c, k in zip(X.columns, kinds, strict=True) if k[0] in "oODd"
+            np.asarray(X[c])
+            for c, k in zip(X.columns, kinds, strict=True)
+            if k not in SHORT_FLOATS and not k.startswith("Sparse")
         ]
     else:
         columns = [X if isinstance(X, np.ndarray) else _as_array(X)]
@@ -141,8 +150,7 @@ def check_kept_by_floats(X: Any) -> None:
             rounded = values[values.astype(np.float64) != values]
             lost = [repr(v) for v in rounded.flat[:1]]
         elif values.dtype.kind == "O":
-            exact = (v for v in values.flat if isinstance(v, (Fraction, Decimal)))
-            lost = [repr(v) for v in exact if v != v or Fraction(float(v)) != Fraction(v)][:1]
+            lost = [repr(v) for v in values.flat if _is_rounded(v)][:1]
         else:
             continue
         if lost:
@@ -150,6 +158,16 @@ def check_kept_by_floats(X: Any) -> None:
                 f"X holds {lost[0]}, which no float64 is, and the answer is about exact numbers. "
                 "Multiply to integers, or convert to float yourself if the rounding is meant."
             )
+
+
+def _is_rounded(value: Any) -> bool:
+    """Whether a number that is neither whole nor a float is not what its nearest float is."""
+    if not isinstance(value, (Fraction, Decimal, np.longdouble)):
+        return False
+    try:
+        return bool(float(value) != value)
+    except (ArithmeticError, ValueError):  # too large, or a signalling NaN
+        return True
 
 
 def _as_array(X: Any) -> npt.NDArray[Any]:

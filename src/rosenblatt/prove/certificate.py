@@ -197,7 +197,7 @@ class Overlapping(_WithProof):
     """Positive weights on rows whose z_i cancel and span every z_i.
 
     Then w.z_i >= 0 for all rows forces w.z_i = 0 for all [Stiemke]: no hyperplane errs
-    nowhere, unless all rows lie on it. `witness` is a smallest such set, for people: a
+    nowhere, unless all rows lie on it. `witness` is a small set of rows that cancel, for people: a
     point in both convex hulls (without offset: the origin in the hull of the y_i x_i). It
     proves only that nothing separates strictly.
     """

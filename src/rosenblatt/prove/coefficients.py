@@ -28,13 +28,16 @@ from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.errors import DataError, Undecided
 from rosenblatt.learn.trace import html_table
 from rosenblatt.prove.certificate import Certificate, Verification
+from rosenblatt.prove.claims import form
 from rosenblatt.prove.infinite import words
 from rosenblatt.prove.infinite.columns import Columns
 from rosenblatt.prove.infinite.proof import Claim, Evidence, untrue
-from rosenblatt.prove.infinite.search import Clock, search
+from rosenblatt.prove.infinite.search import search
+from rosenblatt.prove.infinite.signs import Clock
 from rosenblatt.prove.separability import separability
 
 SHOWN = 40  # lines of a table for the terminal
+INTERCEPT = ("intercept", "(intercept)")
 
 
 class State(StrEnum):
@@ -128,15 +131,55 @@ class Coefficients(Sequence[Coefficient]):
         kept = {c.name: str(c.reduced) for c in self.items if c.reduced is not None}
         return MappingProxyType(kept)
 
-    def verify(self, X: Any, y: Any = None) -> Verification:
-        """Check every proof against the raw data, exactly."""
+    def verify(
+        self, X: Any, y: Any = None, feature_names: Any = None, *, max_bits: int | None = None
+    ) -> Verification:
+        """Check every proof, name and reason against the raw data, exactly.
+
+        Parameters
+        ----------
+        X, y : the data, as for :func:`infinite_coefficients`
+        feature_names : sequence of names, optional
+            Names of the columns to compare with. Default: the columns of a frame.
+        max_bits : int, optional
+            Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` holds "names" if the data have no names to compare with.
+        """
         rows = as_rows(X, y)
-        said = self.certificate.verify(rows)
-        problems = said.problems
-        if said.truth:
-            problems = (*problems, *self._untrue(rows))
-        truth = said.truth and problems == said.problems
-        return Verification(said.integrity, truth, problems)
+        if problem := form.misfit(self) or form.too_long(self, rows, max_bits):
+            return Verification.refused(problem)
+        said = self.certificate.verify(rows, max_bits=max_bits)
+        if not said.truth:
+            return said
+        untrue = self._misnamed(rows, feature_names) or self._untrue(rows)
+        names = tuple(c.name for c in self.items)
+        told = rows.feature_names is not None or feature_names is not None
+        free = not told and names != _names(rows, None, self.certificate.fit_intercept)
+        unchecked = (*said.unchecked, *(("names",) if free else ()))
+        return Verification(said.integrity, not untrue, (*said.problems, *untrue), unchecked)
+
+    def _misnamed(self, rows: Rows, given: Any) -> list[str]:
+        """What is not true of the names of the coefficients."""
+        intercept = self.certificate.fit_intercept
+        mine = tuple(c.name for c in self.items)
+        theirs = _names(rows, given, intercept)
+        if len(mine) != len(theirs):
+            return [f"it speaks of {len(mine)} coefficients, there are {len(theirs)}"]
+        if given is None and rows.feature_names is None:  # only the default names can be wrong
+            if len(set(mine)) < len(mine) or (intercept and mine[-1] not in INTERCEPT):
+                return ["two coefficients have one name, or the last is not the intercept"]
+            theirs = tuple(b if a in theirs else a for a, b in zip(mine, theirs, strict=True))
+        for k, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+            if a != b:
+                return [
+                    f"coefficient {k} is called {a!r:.40}, but {b!r:.40} in these data; if other "
+                    "names were given, give them to verify as well"
+                ]
+        return []
 
     def _untrue(self, rows: Rows) -> list[str]:
         width = rows.n_features + int(self.certificate.fit_intercept)
@@ -156,7 +199,14 @@ class Coefficients(Sequence[Coefficient]):
                 claims.append(item.claim)
                 if item.claim.column != j:
                     said.append(f"the proof of {item.name} is about another column")
-        return said or untrue(self.evidence, claims, rows)
+        said = said or untrue(self.evidence, claims, rows)
+        if not said:
+            names = tuple(item.name for item in self.items)
+            told = words.Facts(names, Columns.of(rows), self.evidence)
+            expected = _items(names, self.evidence, claims, told)
+            pairs = zip(self.items, expected, strict=True)
+            said = [f"the reason of {a.name} is another" for a, b in pairs if a != b]
+        return said
 
     def to_dict(self) -> dict[str, Any]:
         """States, reasons, and which model it is, as JSON values."""
@@ -279,7 +329,7 @@ def _names(rows: Rows, given: Any, intercept: bool) -> tuple[str, ...]:
                 f"{d} features. Give each feature a name of its own."
             )
     if intercept:
-        names.append("intercept" if "intercept" not in names else "(intercept)")
+        names.append(INTERCEPT["intercept" in names])
     return tuple(names)
 
 

@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.chunks import Rows, as_rows
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learn.trace import plural
 from rosenblatt.prove.certificate import Certificate, Separable
 from rosenblatt.prove.margins.closest import Closest
 from rosenblatt.prove.margins.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
+from rosenblatt.prove.search.limits import Limits
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -110,6 +111,7 @@ def max_margin(
     augmented: bool = False,
     rtol: float = 1e-6,
     max_steps: int = 100_000,
+    max_seconds: float | None = None,
 ) -> MaxMargin:
     """The hyperplane of largest margin, with bounds that lie within `rtol` of each other.
 
@@ -126,11 +128,15 @@ def max_margin(
         How close `lower` and `upper` must be, relatively.
     max_steps : int, default=100000
         After these it gives back what it has, and `closed` says whether that is enough.
+    max_seconds : float, optional
+        The same after this time. The bounds of what was reached are then computed exactly.
 
     Raises
     ------
     NotSeparable
         If nothing separates the classes; it carries the certificate.
+    Undecided
+        If no hyperplane that separates them was found within `max_seconds`.
 
     Examples
     --------
@@ -143,25 +149,30 @@ def max_margin(
             f"rtol must lie between 0 and 1 and max_steps be at least 1, got {rtol!r}, "
             f"{max_steps!r}."
         )
+    limits = Limits.starting_now(max_seconds, None)
+    limits.stage = "before a hyperplane was found"
     rows = as_rows(X, y)
     groups = 2 if fit_intercept and not augmented else 1
-    search = Closest(Scanner.of(rows, fit_intercept and groups == 1), groups, rtol, max_steps)
+    scanner = Scanner.of(rows, fit_intercept and groups == 1)
+    search = Closest(scanner, groups, rtol, max_steps, limits.deadline)
     search.by_floats()
     found = _result(search, exact=False)
     if found.closed:
         exact = search.by_rationals(EASY_ROWS, EASY_STEPS)
         return _result(search, exact) if exact else found
     hidden = found.lower <= 0  # floats see no hyperplane that separates
-    certificate = _certified(X, y, fit_intercept) if hidden and search.columns > SMALL else None
+    wide = hidden and search.columns > SMALL
+    certificate = _certified(rows, fit_intercept, limits) if wide else None
     exact = search.by_rationals()
     if hidden and certificate is None and not exact:
-        certificate = _certified(X, y, fit_intercept)
+        certificate = _certified(rows, fit_intercept, limits)
     return _result(search, exact, certificate)
 
 
-def _certified(X: Any, y: Any, fit_intercept: bool) -> Separable:
-    """Somebody else's hyperplane, or the error that there is none."""
-    certificate = separability(X, y, fit_intercept=fit_intercept)
+def _certified(rows: Rows, fit_intercept: bool, limits: Limits) -> Separable:
+    """The hyperplane that `separability` finds, or the error that there is none."""
+    limits.check_time()
+    certificate = separability(rows, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
     if not isinstance(certificate, Separable):
         raise NotSeparable(certificate)
     return certificate

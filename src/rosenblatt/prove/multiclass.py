@@ -101,7 +101,7 @@ def separability_table(
         1    separable               overlapping  overlapping
         2    separable  overlapping               overlapping
     """
-    problem = Problem.of(X, y)
+    problem = Problem.exact(X, y)
     if len(problem.classes) < 2:
         raise LabelError(f"there is one class, {problem.classes.tolist()[0]!r}. Add another.")
     labels, number = problem.classes.tolist(), problem.class_numbers()

@@ -8,15 +8,12 @@ Where both meet, the removal is proven to be smallest.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import fsum, sqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data.chunks import two_classes
 from rosenblatt.data.problem import Problem
@@ -24,9 +21,10 @@ from rosenblatt.errors import ParameterError, RosenblattError, Undecided
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Separable, data_digest
 from rosenblatt.prove.margin import max_margin
-from rosenblatt.prove.removal.offending import Offenders, Witness, kept
+from rosenblatt.prove.removal.offending import Offenders, Witness, kept, labels_of
 from rosenblatt.prove.removal.rays import Rays, in_memory
 from rosenblatt.prove.removal.search import Search
+from rosenblatt.prove.removal.verify import distances
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -78,7 +76,7 @@ def offenders(
         raise ParameterError(
             f"max_seconds must be a number > 0, got {max_seconds!r}. Give at least a second or two."
         )
-    problem = Problem.of(X, y)
+    problem = Problem.exact(X, y)
     two_classes(problem.classes)
     rays = Rays.of(problem, bool(fit_intercept))
     search = Search(rays, 0.8 * max_seconds - (time.perf_counter() - began), random_state)
@@ -104,8 +102,8 @@ def _put_together(search: Search, problem: Problem, seconds: float) -> Offenders
         w=w,
         b=b,
         certificate=certificate,
-        labels=tuple(str(problem.classes[(int(problem.y[i]) + 1) // 2]) for i in removed),
-        distances=_distances(problem, removed, w, b),
+        labels=labels_of(problem, removed),
+        distances=distances(rows, removed, w, b, rays.intercept),
         fit_intercept=rays.intercept,
         n_rows=problem.n_rows,
         n_features=problem.n_features,
@@ -186,19 +184,3 @@ def _copies(search: Search, by_search: bool) -> tuple[tuple[int, ...], ...]:
     for i in np.flatnonzero(chosen).tolist():
         groups[place[int(rays.ray[i])]].append(i)
     return tuple(tuple(group) for group in groups)
-
-
-def _distances(
-    problem: Problem, removed: Sequence[int], w: Sequence[Number], b: Number
-) -> tuple[float, ...]:
-    """y_i (w.x_i + b) / ||w|| of the removed rows, as floats."""
-    top = max((abs(Fraction(v)) for v in w), default=Fraction(0))
-    if not top:
-        return (float("nan"),) * len(removed)
-    v = np.array([float(Fraction(c) / top) for c in w])
-    offset, norm = float(Fraction(b) / top), sqrt(fsum((v * v).tolist()))
-    part = problem.X[list(removed)]
-    part = np.asarray(part.toarray() if sp.issparse(part) else part, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        far = (part @ v + offset) * problem.y[list(removed)] / norm
-    return tuple(far.tolist())

@@ -102,7 +102,7 @@ class _Search:
             return found
         limits.stage = "after a short perceptron run"
         limits.check_time()
-        self.peeled = peel(self.cone)
+        self.peeled = peel(self.cone, limits)
         if found := self._all_peeled():
             return found
         limits.stage = "with rows that no feature splits off by itself"
@@ -161,7 +161,7 @@ class _Search:
         if any(self.rows.each(_errs, self._plane(_floats_if_exact(rest)), self.peeled.rounds_of)):
             return None
         for exactly in (False, True):
-            full = primitive(self.peeled.extended(self.cone, rest, exactly))
+            full = primitive(self._extended(rest, exactly))
             self.limits.check_bits(full)
             w, b = self._parted(_floats_if_exact(full))
             sides = ask(self.rows, Question(self._plane(_floats_if_exact(full))))
@@ -211,10 +211,14 @@ class _Search:
     def _lifted(self, rest: list[Fraction]) -> Certificate | None:
         """Separable, if `rest` separates the rows left."""
         for exactly in (False, True):
-            w = self.peeled.extended(self.cone, rest, exactly)
+            w = self._extended(rest, exactly)
             if found := self._separable(w):
                 return found
         return None
+
+    def _extended(self, rest: list[Fraction], exactly: bool) -> list[Fraction]:
+        """`rest` made right on the rows that single features split off."""
+        return self.peeled.extended(self.cone, rest, exactly, self.limits)
 
     def _separable(self, w: Sequence[Any]) -> Certificate | None:
         """The certificate, if w has every row strictly on its side: in floats if they do."""

@@ -16,7 +16,7 @@ from rosenblatt.data.taught import two_clouds
 from rosenblatt.errors import ParameterError
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 
 Array = npt.NDArray[Any]
 ONE = "Updating One Sample"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.taught import two_clouds
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 
 Array = npt.NDArray[Any]
 HEADING = "Convexity of Perceptron (Soft) Loss"
@@ -136,7 +135,7 @@ def implication(_: Given) -> Section:
 
 
 def _solvers() -> list[str]:
-    return ["highs"] + (["cvxpy"] if find_spec("cvxpy") else [])
+    return ["highs"]
 
 
 def _logistic_on(X: Any, y: Any) -> list[float]:

@@ -1,6 +1,6 @@
 """chan, third part: the perceptron beside the Bayesian oracle, five scenarios.
 
-The standard deviation, or with `Given.spread` the variance (`prove/gaussians/scenarios.py`).
+The standard deviation, or with `Given.spread` the variance (`theory/scenarios.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Part, Picture, Section, Slip, Table
-from rosenblatt.prove.gaussians.scenarios import FIVE, Scenario
-from rosenblatt.prove.oracle import GaussianPair
 from rosenblatt.prove.separability import separability
+from rosenblatt.theory.gaussian_pair import GaussianPair
+from rosenblatt.theory.scenarios import FIVE, Scenario
 
 HEADING = "Comparing Perceptron and Bayesian Oracle"
 KEPT = ("last", "average", "pocket")

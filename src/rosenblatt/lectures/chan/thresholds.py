@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from rosenblatt.data.taught import two_clouds
 from rosenblatt.estimators import Perceptron
 from rosenblatt.lectures.lecture import Given, Note, Picture, Section, Slip, Table
-from rosenblatt.prove import losses
+from rosenblatt.theory import losses
 
 Array = npt.NDArray[Any]
 

@@ -45,7 +45,7 @@ def product_signs(X: Any, *vectors: Vector) -> npt.NDArray[np.int8]:
     out = np.zeros((X.shape[0], len(vectors)), dtype=np.int8)
     digits: dict[int, Array] = {}
     for start, part in slices(X, TOGETHER):
-        ends, here = _ends(values(part)), slice(start, start + part.shape[0])
+        ends, here = bit_range(values(part)), slice(start, start + part.shape[0])
         if ends is None or longest == 0:
             continue
         low, bits = ends[0], ends[1] - ends[0]
@@ -93,7 +93,7 @@ def column_sums(X: Any, groups: Array) -> list[list[Fraction]]:
     """For every group (a 0/1 column of `groups`), the exact sum of its rows of X."""
     m, d = groups.shape[1], X.shape[1]
     totals = [[Fraction(0)] * d for _ in range(m)]
-    ends = _ends(values(X))
+    ends = bit_range(values(X))
     if ends is None:
         return totals
     low, high = ends
@@ -120,7 +120,7 @@ def row_length(X: Any) -> int:
     return int(np.diff(X.indptr).max(initial=1)) if sp.issparse(X) else int(X.shape[1])
 
 
-def _ends(numbers: Array) -> tuple[int, int] | None:
+def bit_range(numbers: Array) -> tuple[int, int] | None:
     """(low, high): every value is an integer times 2^low and smaller than 2^high; None: all 0."""
     there = numbers[numbers != 0]
     if there.size == 0:

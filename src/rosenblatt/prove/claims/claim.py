@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy.typing as npt
 
 from rosenblatt.data.chunks import Rows, as_rows
-from rosenblatt.prove.claims import words, writing
+from rosenblatt.prove.claims import form, words, writing
 from rosenblatt.prove.claims.reading import Answer, Question, ask
 
 Array = npt.NDArray[Any]
@@ -29,14 +29,21 @@ class Verification:
     integrity: bool
     truth: bool
     problems: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()  # fields that these data say nothing about
 
     def __bool__(self) -> bool:
         return self.integrity and self.truth
 
     def __str__(self) -> str:
-        if self:
-            return "verified: unaltered, and true of these data"
-        return "NOT verified: " + "; ".join(self.problems)
+        if not self:
+            return "NOT verified: " + "; ".join(self.problems)
+        rest = f"; not checked: {', '.join(self.unchecked)}" if self.unchecked else ""
+        return f"verified: unaltered, and true of these data{rest}"
+
+    @classmethod
+    def refused(cls, problem: str) -> Verification:
+        """For a result that is not even of the form of one."""
+        return cls(False, False, (problem,))
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,18 +106,30 @@ class Certificate:
 
     # ------------------------------------------------------------------ checking it
 
-    def verify(self, X: Any, y: Any = None) -> Verification:
+    def verify(self, X: Any, y: Any = None, *, max_bits: int | None = None) -> Verification:
         """Check integrity and truth against the raw data, exactly.
 
         Parameters
         ----------
         X, y : the data, held in any way: arrays, a frame, CSR, a memory map, or chunks of
             (X, y) with `y` left out.
+        max_bits : int, optional
+            Refuse certificates with longer numbers than that. The default allows for what a proof
+            about these data may need.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` holds "feature_names" if the data have no names to compare with.
         """
         rows = as_rows(X, y)
+        if problem := form.misfit(self) or form.too_long(self, rows, max_bits):
+            return Verification.refused(problem)
         untrue, answer = self._looked(rows, digest=True)
         altered = self._altered(rows, answer.digest)
-        return Verification(not altered, not untrue, (*altered, *untrue))
+        free = self.feature_names is not None and rows.feature_names is None
+        unchecked = ("feature_names",) if free else ()
+        return Verification(not altered, not untrue, (*altered, *untrue), unchecked)
 
     def _untrue(self, rows: Rows) -> list[str]:
         """What is not true, in words."""
@@ -146,13 +165,11 @@ class Certificate:
     def _misnamed(self, rows: Rows) -> list[str]:
         """What is not true of labels and names."""
         said = []
-        names = [words.word(c) for c in rows.classes]
-        if [_plain_label(c) for c in names] != [
-            _plain_label(words.word(c)) for c in (self.negative, self.positive)
-        ]:
+        mine, theirs = [self.negative, self.positive], [str(c) for c in rows.classes]
+        if not _same_labels(mine, theirs):
             said.append(
                 f"it calls the labels {words.word(self.negative)} and {words.word(self.positive)}, "
-                f"these are {names[0]} and {names[1]}"
+                f"these are {words.word(theirs[0])} and {words.word(theirs[1])}"
             )
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             said.append(f"it has {len(self.feature_names)} names for {self.n_features} features")
@@ -262,10 +279,18 @@ def _parsed(name: str, value: Any) -> Any:
     return writing.field_value(name, value)
 
 
+def _same_labels(mine: list[str], theirs: list[str]) -> bool:
+    """Whether the labels are the same: 1, 1.0 and True are one, unless the data tell them apart."""
+    forms = [_plain_label(label) for label in theirs]
+    if len(set(forms)) < len(forms):
+        return mine == theirs
+    return [_plain_label(label) for label in mine] == forms
+
+
 def _plain_label(label: str) -> str:
-    """1, 1.0 and True are one label."""
     label = {"True": "1", "False": "0"}.get(label, label)
-    return label[:-2] if label.endswith(".0") and label[:-2].lstrip("-").isdigit() else label
+    whole = label.removesuffix(".0")
+    return whole if whole.isascii() and whole.removeprefix("-").isdigit() else label
 
 
 def _other_names(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:

@@ -28,11 +28,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from rosenblatt.data.chunks import InMemory, Rows
+from rosenblatt.data.chunks import InMemory, Kept, Part, Rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, Combination, Separable
-from rosenblatt.prove.infinite.relations import Relation, Terms, broken
+from rosenblatt.prove.checking.plane import Plane, part_signs
+from rosenblatt.prove.claims import form
+from rosenblatt.prove.infinite.relations import Relation, Terms, broken, well_formed
 from rosenblatt.prove.infinite.residues import PRIME, dense, rank_modulo, residues, whole
 
 Array = npt.NDArray[Any]
@@ -100,8 +102,10 @@ def _columns(evidence: Evidence, rows: Rows) -> list[str]:
     everything = sorted([*dropped, *evidence.kept])
     if everything != list(range(rows.n_features + int(intercept))):
         return ["kept and dropped columns are not all columns, each once"]
-    if any(j not in kept for r in evidence.relations for j, _ in r.terms):
-        return ["a relation uses a column that is dropped itself"]
+    if not all(well_formed(r.terms, kept) for r in evidence.relations):
+        return ["a relation names a column twice, a column that is dropped itself, or a factor 0"]
+    if not form.indices(evidence.spanning, rows.n_rows):
+        return ["a row that shows the kept columns independent does not exist, or is repeated"]
     said = [
         f"column {r.column} is not the combination it is said to be on row {wrong[0]}"
         for r, wrong in zip(
@@ -120,7 +124,7 @@ class _Face:
 
     evidence: Evidence
     rows: Rows
-    outer: Rows  # the rows off F
+    off: Kept | None  # which rows of each part are off F; None: all
     table: list[list[int]]  # rows that span F, kept columns, each scaled to integers
     rank: int  # of the table, at least
 
@@ -130,7 +134,8 @@ class _Face:
         proof = getattr(certificate, "proof", None)
         at = () if proof is None else proof.rows
         A = dense(rows, at, evidence.kept)
-        return cls(evidence, rows, off_face(certificate, rows), whole(A), rank_modulo(residues(A)))
+        off = None if isinstance(certificate, Separable) else rows.kept(_off, _plane(certificate))
+        return cls(evidence, rows, off, whole(A), rank_modulo(residues(A)))
 
     def wrong_directions(self) -> list[str]:
         """Step 3."""
@@ -138,10 +143,10 @@ class _Face:
         if directions is None:
             whole = isinstance(self.evidence.certificate, Separable)
             return [] if whole else ["F is not empty, so not every w vanishes on it"]
+        if not all(well_formed(terms, set(kept)) for terms in directions):
+            return ["a direction names a column twice, a dropped column, or an entry 0"]
         said = []
         table = [self._dense(terms) for terms in directions]
-        if any(j not in set(kept) for terms in directions for j, _ in terms):
-            return ["a direction uses a dropped column"]
         if table and self.table and not self._orthogonal(table):
             said.append("a direction is not orthogonal to F")
         if rank_modulo(_residues_of(table)) != len(table) or self.rank + len(table) < len(kept):
@@ -160,8 +165,9 @@ class _Face:
             return [f"member {number} is not 0 on a dropped column"]
         if self.table and not self._orthogonal([[Fraction(member[j]) for j in kept]]):
             return [f"member {number} is not orthogonal to F"]
-        found = checker.signs(self.outer, member[:d], member[d] if intercept else 0.0, intercept)
-        return [f"member {number} errs on {(found < 0).sum()} rows"] if (found < 0).any() else []
+        plane = Plane(member[:d], member[d] if intercept else 0.0)
+        wrong = sum(self.rows.each(_errors, plane, self.off))
+        return [f"member {number} errs on {wrong} rows"] if wrong else []
 
     def wrong_claim(self, claim: Claim) -> list[str]:
         """Step 5."""
@@ -174,6 +180,8 @@ class _Face:
             if not 0 <= number < len(members) or members[number][j] * sign <= 0:
                 return [f"column {j}: member {number} has not the sign it is named for"]
         up, down = claim.signs
+        if up == down and claim.bound is not None:
+            return [f"column {j}: there are weights that prove nothing"]
         if up and down:
             return []
         if not up and not down:
@@ -212,20 +220,30 @@ class _Face:
         return [entries.get(j, Fraction(0)) for j in self.evidence.kept]
 
 
-def off_face(certificate: Certificate, rows: Rows) -> Rows:
-    """The rows that the certificate's hyperplane splits off."""
-    if isinstance(certificate, Separable):
-        return rows
-    return subset(rows, split_off(certificate, rows))
-
-
 def split_off(certificate: Certificate, rows: Rows) -> npt.NDArray[np.int64]:
     """Which rows are not on the certificate's hyperplane; none if they overlap."""
+    return np.flatnonzero(np.concatenate(list(rows.each(_off, _plane(certificate)))))
+
+
+def _plane(certificate: Certificate) -> Plane | None:
+    """The certificate's hyperplane; None if the classes overlap."""
     w = getattr(certificate, "w", None)
     if w is None:
-        return np.empty(0, dtype=np.int64)
-    b: Number = getattr(certificate, "b", 0.0)
-    return np.flatnonzero(checker.signs(rows, w, b, certificate.fit_intercept) != 0)
+        return None
+    return checker.plane_of(w, getattr(certificate, "b", 0.0), certificate.fit_intercept)
+
+
+def _off(part: Part, plane: Plane | None) -> npt.NDArray[np.bool_]:
+    """Which rows of a part are not on the hyperplane."""
+    return np.zeros(len(part), dtype=bool) if plane is None else part_signs(part, plane) != 0
+
+
+def _errors(part: Part, plane: Plane, off: npt.NDArray[np.bool_] | None) -> int:
+    """How many of the rows off F are on the wrong side."""
+    if off is not None:
+        at = np.flatnonzero(off)
+        part = Part(-1, part.X[at], part.y[at])
+    return int((part_signs(part, plane) < 0).sum())
 
 
 def subset(rows: Rows, at: npt.NDArray[np.int64]) -> Rows:

@@ -19,6 +19,12 @@ Array = npt.NDArray[Any]
 Terms = tuple[tuple[int, Fraction], ...]  # entries other than 0 of a vector: column, value
 
 
+def well_formed(terms: Terms, columns: set[int]) -> bool:
+    """Whether every term names another of the columns, and no value is 0."""
+    named = [j for j, _ in terms]
+    return len(set(named)) == len(named) and set(named) <= columns and all(v for _, v in terms)
+
+
 @dataclass(frozen=True)
 class Relation:
     """On every row, `column` is exactly the sum of value * column over the terms."""

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.chunks import Rows
-from rosenblatt.errors import Undecided
 from rosenblatt.prove.certificate import Certificate, Separable
 from rosenblatt.prove.infinite.aliases import Aliases, aliases, combinations
 from rosenblatt.prove.infinite.columns import Columns
 from rosenblatt.prove.infinite.proof import Claim, Evidence, Number, split_off, subset
 from rosenblatt.prove.infinite.relations import Relation, Terms
-from rosenblatt.prove.infinite.signs import Signs
+from rosenblatt.prove.infinite.signs import Clock, Signs
 from rosenblatt.prove.infinite.space import Space
-
-
-class Clock:
-    """Raises when the time is over."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds, self.began = seconds, time.perf_counter()
-
-    @property
-    def left(self) -> float | None:
-        """Seconds that remain."""
-        if self.seconds is None:
-            return None
-        return max(self.seconds - (time.perf_counter() - self.began), 0.0)
-
-    def tick(self, stage: str) -> None:
-        if self.left == 0:
-            raise Undecided(f"no proof within {self.seconds} s: stopped {stage}. Give more time.")
 
 
 def search(
@@ -81,7 +61,7 @@ def _signs(
     largest = np.append(columns.largest, 1.0)[list(alias.kept)]
     scale = np.ldexp(1.0, np.clip(-np.frexp(largest)[1], -1000, 1000))
     space = Space(outer, certificate.fit_intercept, alias.kept, directions, scale)
-    return Signs(space, at, _on_kept(certificate, alias), clock.tick)
+    return Signs(space, at, _on_kept(certificate, alias), clock)
 
 
 def _direction(relation: Relation) -> Terms:

@@ -10,7 +10,8 @@ fails a few rows are decided over the rationals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import RosenblattError
+from rosenblatt.errors import RosenblattError, Undecided
 from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
@@ -38,11 +39,29 @@ WIDE = 60  # columns from which a linear program costs more than a few perceptro
 SMALL = 1e-9  # below this a float program says nothing; exact arithmetic does
 
 
+class Clock:
+    """Raises when the time is over."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self.began = seconds, time.perf_counter()
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that remain."""
+        if self.seconds is None:
+            return None
+        return max(self.seconds - (time.perf_counter() - self.began), 0.0)
+
+    def tick(self, stage: str) -> None:
+        if self.left == 0:
+            raise Undecided(f"no proof within {self.seconds} s: stopped {stage}. Give more time.")
+
+
 class Signs:
     """The search. `at` are the numbers of the space's rows among all rows.
 
-    `inner` is a member with w.z_i > 0 on all rows of the space; `tick` is told how far it came,
-    and may raise.
+    `inner` is a member with w.z_i > 0 on all rows of the space; `clock` is told how far it
+    came, and may raise.
     """
 
     def __init__(
@@ -50,9 +69,9 @@ class Signs:
         space: Space,
         at: npt.NDArray[np.int64],
         inner: tuple[Number, ...],
-        tick: Callable[[str], None],
+        clock: Clock,
     ) -> None:
-        self.space, self.at, self.inner, self.tick = space, at, inner, tick
+        self.space, self.at, self.inner, self.clock = space, at, inner, clock
         self.moving = [j for j in space.kept if space.moves(j)]
         self.members: list[tuple[Number, ...]] = []
         self.up: dict[int, int] = {}
@@ -85,7 +104,7 @@ class Signs:
         return missing
 
     def _tell(self) -> None:
-        self.tick(f"with {len(self._open())} of {len(self.space.kept)} coefficients open")
+        self.clock.tick(f"with {len(self._open())} of {len(self.space.kept)} coefficients open")
 
     # ------------------------------------------------------------------ members
 
@@ -197,7 +216,7 @@ class Signs:
         while g.any():
             self._tell()
             self.program.add(self.Q[self.program.n_rows :])
-            found = self.program.minimise(g)
+            found = self.program.minimise(g, self.clock.left)
             if found is None:
                 return False
             value, v, active = found
@@ -287,8 +306,12 @@ class Program:
         )
         self.n_rows += len(Q)
 
-    def minimise(self, g: Array) -> tuple[float, Array, npt.NDArray[np.int64]] | None:
+    def minimise(
+        self, g: Array, seconds: float | None = None
+    ) -> tuple[float, Array, npt.NDArray[np.int64]] | None:
         """The smallest value, where, and the rows that hold it up; None if HiGHS gives up."""
+        if seconds is not None:  # the limit is for all runs of the model together
+            self.model.setOptionValue("time_limit", self.model.getRunTime() + max(seconds, 0.01))
         self.model.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), g)
         self.model.run()
         if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:

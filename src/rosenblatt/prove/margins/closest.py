@@ -6,8 +6,10 @@ further down than those, and the lowest few join. Floats go first, rationals fin
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,7 @@ class Closest:
     groups: int
     rtol: float
     max_steps: int
+    deadline: float = inf  # on the clock of time.perf_counter
     steps: int = 0
     scans: int = 1
     working: list[int] = field(default_factory=list)
@@ -60,6 +63,11 @@ class Closest:
         self.Z: Any = None
         self.group = np.zeros(0, dtype=np.int64)
 
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.perf_counter() > self.deadline
+
     # ------------------------------------------------------------------ in floats
 
     def by_floats(self) -> None:
@@ -72,7 +80,7 @@ class Closest:
         for k in range(self.groups):
             self.corral.add(k, int(self.group[k]), self._vector(k))
         fine, gap = self.rtol / 16, 1.0
-        while self.steps < self.max_steps:
+        while self.steps < self.max_steps and not self.late:
             tol = max(fine, min(gap, 1.0) / 100)  # no finer than the working set is worth
             moved = self._descend(tol)
             p = self.corral.point
@@ -107,7 +115,7 @@ class Closest:
         """Wolfe over the working set, to a relative gap of `tol`; False if floats are stuck."""
         corral = self.corral
         moved = len(self.working) <= 2
-        while self.steps < self.max_steps:
+        while self.steps < self.max_steps and not self.late:
             p = corral.point
             square = float(p @ p)
             scores = np.asarray(self.Z @ p)
@@ -177,7 +185,7 @@ class Closest:
         """Finish without rounding: True if the smallest point was reached."""
         exact = self.exact
         last = self.max_steps if most_steps is None else self.steps + most_steps
-        while len(exact.rows) <= most_rows and self.steps <= last:
+        while len(exact.rows) <= most_rows and self.steps <= last and not self.late:
             exact.settle()
             point, _ = exact.point()
             if not any(point):

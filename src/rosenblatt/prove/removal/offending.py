@@ -16,6 +16,7 @@ from rosenblatt.data.chunks import InMemory
 from rosenblatt.data.problem import Problem
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Separable, Verification, data_digest
+from rosenblatt.prove.claims import form
 from rosenblatt.prove.removal import verify as claims
 from rosenblatt.prove.removal.rays import in_memory
 
@@ -56,10 +57,10 @@ class Offenders:
     certificate : that the rows that stay are separable, from :func:`separability`; None if they
         are of one class, or if time ran out (w and b prove it nevertheless)
     labels : the label of each removed row
-    distances : how far each removed row is from the hyperplane, negative on the wrong side, a
-        float; nan if w = 0
+    distances : how far each removed row is from the hyperplane, negative on the wrong side, the
+        nearest float; nan if w = 0
     fit_intercept, n_rows, n_features, data : what it speaks of; `data` is a digest
-    seconds : how long it took
+    seconds : how long the search took
     """
 
     rows: tuple[int, ...]
@@ -85,15 +86,32 @@ class Offenders:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Check against the raw data, exactly: that the removal is enough, and the bound."""
-        problem = Problem.of(X, y)
+    def verify(self, X: Any, y: Any, *, max_bits: int | None = None) -> Verification:
+        """Check against the raw data, exactly: that the removal is enough, and the bound.
+
+        Parameters
+        ----------
+        X, y : the data, as for :func:`offenders`
+        max_bits : int, optional
+            Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` holds "feature_names" if the certificate of the rows that stay has
+            names. Every other field but `seconds` is checked.
+        """
+        problem = Problem.exact(X, y)
         rows = in_memory(problem, np.arange(problem.n_rows))
+        if problem_found := form.misfit(self) or form.too_long(self, rows, max_bits):
+            return Verification.refused(problem_found)
         problems = []
         if self.data != data_digest(rows):
             problems.append("these are not the data it was made for: their digest differs")
         untrue = self._untrue(rows)
-        return Verification(not problems, not untrue, (*problems, *untrue))
+        named = self.certificate is not None and self.certificate.feature_names is not None
+        unchecked = ("feature_names",) if named else ()
+        return Verification(not problems, not untrue, (*problems, *untrue), unchecked)
 
     def _untrue(self, rows: InMemory) -> list[str]:
         """What is not true, in words."""
@@ -111,9 +129,20 @@ class Offenders:
             if not checker.cancels(rows, part.rows, part.weights, intercept):
                 said.append(f"the weights of witness {k} do not cancel, or are not positive")
         if not said:
+            said += self._false_places(rows)
             shares = [(part.rows, part.share) for part in self.witnesses]
             said += claims.unproven_bound(self.lower_bound, shares, self.copies, self.by_search)
             said += self._certificate_untrue(rows)
+        return said
+
+    def _false_places(self, rows: InMemory) -> list[str]:
+        """What is not true of the labels and distances of the removed rows."""
+        said = []
+        if self.labels != labels_of(rows.problem, self.rows):
+            said.append("the labels of the removed rows are others")
+        found = claims.distances(rows, self.rows, self.w, self.b, self.fit_intercept)
+        if repr(self.distances) != repr(found):  # nan is what it is
+            said.append("the distances of the removed rows are others")
         return said
 
     def _certificate_untrue(self, rows: InMemory) -> list[str]:
@@ -214,6 +243,11 @@ def kept(problem: Problem, removed: Sequence[int]) -> tuple[Any, Array]:
     keep = np.ones(problem.n_rows, dtype=bool)
     keep[list(removed)] = False
     return problem.X[keep], problem.classes[(problem.y[keep].astype(np.int64) + 1) // 2]
+
+
+def labels_of(problem: Problem, rows: Sequence[int]) -> tuple[str, ...]:
+    """The labels of some rows, as text."""
+    return tuple(str(problem.classes[(int(problem.y[i]) + 1) // 2]) for i in rows)
 
 
 def _plain(value: Number) -> float | str:

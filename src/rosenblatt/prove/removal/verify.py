@@ -15,10 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, isqrt, nan
 
 from rosenblatt.data.chunks import Rows
 from rosenblatt.prove import verify as checker
+from rosenblatt.prove.checking import limbs
+from rosenblatt.prove.checking.blocks import as_float64, with_ones
+from rosenblatt.prove.checking.plane import quotient
+from rosenblatt.prove.claims import form
 
 CHECK_STEPS = 100_000
 
@@ -31,12 +35,16 @@ def wrong_rows(
     intercept: bool,
 ) -> list[str]:
     """What is not true of the claim that (w, b) is right about all rows but the removed ones."""
-    if any(not isinstance(i, int) or not 0 <= i < rows.n_rows for i in removed):
+    if any(not 0 <= i < rows.n_rows for i in removed):
         return ["a removed row does not exist"]
     if list(removed) != sorted(set(removed)):
         return ["the removed rows are not in order, or one is named twice"]
     if len(w) != rows.n_features:
         return [f"w has {len(w)} entries for {rows.n_features} features"]
+    if not all(checker.is_number(v) for v in (*w, b)):
+        return ["w or b is not finite"]
+    if b and not intercept:
+        return ["b is not 0, though the hyperplane is to pass through the origin"]
     found = checker.signs(rows, w, b, intercept)
     found[list(removed)] = 1
     wrong = (found <= 0).nonzero()[0]
@@ -45,12 +53,41 @@ def wrong_rows(
     return []
 
 
+def distances(
+    rows: Rows,
+    removed: Sequence[int],
+    w: Sequence[float | Fraction],
+    b: float | Fraction,
+    intercept: bool,
+) -> tuple[float, ...]:
+    """y_i (w.x_i + b) / ||w|| of the removed rows, as the nearest floats; nan if w = 0."""
+    plane = checker.plane_of(w, b, intercept)
+    if not plane.square:
+        return (nan,) * len(removed)
+    part = rows.take(removed)
+    X = with_ones(as_float64(part.X))
+    found = []
+    for k, y in enumerate(part.y.tolist()):
+        score = y * limbs.exact_product(X, k, plane.vector)
+        size = _nearest_root(score * score / plane.square)
+        found.append(size if score >= 0 else -size)
+    return tuple(found)
+
+
+def _nearest_root(square: Fraction) -> float:
+    """The float nearest to the root; inf if that is too large."""
+    if not square:
+        return 0.0
+    bits = (square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 120
+    shift = max(bits, 0)  # so many bits after the point keep 120 of the root
+    root = isqrt((square.numerator << 2 * shift) // square.denominator)
+    return quotient(2 * root + 1, 2 << shift)  # half a unit more: what was cut off is not 0
+
+
 def false_copies(rows: Rows, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:
     """What is not true of the claim that the rows of each group are multiples of one another."""
     named = [i for group in copies for i in group]
-    if len(named) != len(set(named)) or any(
-        not isinstance(i, int) or not 0 <= i < rows.n_rows for i in named
-    ):
+    if not form.indices(named, rows.n_rows):
         return ["a row is named as a copy twice, or does not exist"]
     part = rows.take(named)
     lines = {}
@@ -86,6 +123,8 @@ def unproven_bound(
     by_search: bool,
 ) -> list[str]:
     """What is missing for `bound`, the witnesses (rows, share) being known to cancel."""
+    if bound < 0:
+        return [f"no bound is negative, and this one is {bound}"]
     group_of = {i: k for k, group in enumerate(copies) for i in group}
     mass = {k: len(group) for k, group in enumerate(copies)}
     drawn: dict[int, Fraction] = {}

@@ -53,5 +53,8 @@ class Limits:
             )
 
 
+UNLIMITED = Limits(np.inf, None, None)
+
+
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.chunks import Kept, Part
 from rosenblatt.prove.search.cone import Array, Cone, dense
+from rosenblatt.prove.search.limits import UNLIMITED, Limits
 
 SAMPLE = 2_000
 MOST_ROUNDS = 50
@@ -59,18 +60,29 @@ class Peeled:
     def nothing(cls, cone: Cone) -> Peeled:
         return cls((), None, np.ones(cone.rows.n_features, dtype=bool), (-1, 1))
 
-    def extended(self, cone: Cone, w: list[Fraction], exactly: bool = False) -> list[Fraction]:
+    def extended(
+        self,
+        cone: Cone,
+        w: list[Fraction],
+        exactly: bool = False,
+        limits: Limits = UNLIMITED,
+    ) -> list[Fraction]:
         """w, which is right on the rows left, with multiples that make it right on the others.
 
-        How large the multiples must be is estimated in floats, or found `exactly`.
+        How large the multiples must be is estimated in floats, or found `exactly`. Time is
+        checked before each round and, if exactly, after each part.
         """
         w = list(w)
         powers = [Fraction(2) ** e for e in cone.exponents.tolist()]
         near = np.array([_float(x / q) for x, q in zip(w, powers, strict=True)])
         for number, one in reversed(list(enumerate(self.rounds, 1))):
+            limits.check_time()
             split = self.rounds_of, number, one
             if exactly:
-                power = max(cone.rows.each(_exact_power, *split, w, powers))
+                power = 1
+                for found in cone.rows.each(_exact_power, *split, w, powers):
+                    limits.check_time()
+                    power = max(power, found)
             else:
                 power = _power(list(cone.rows.each(_need, *split, near, cone.exponents)))
             for j, side, at in one.features_sides_at():
@@ -83,7 +95,7 @@ class Peeled:
         return w
 
 
-def peel(cone: Cone) -> Peeled:
+def peel(cone: Cone, limits: Limits = UNLIMITED) -> Peeled:
     """Round after round, until no feature splits off anything."""
     nothing = Peeled.nothing(cone)
     if _ruled_out(cone):
@@ -91,6 +103,7 @@ def peel(cone: Cone) -> Peeled:
     rounds: list[Round] = []
     rounds_of: Kept | None = None
     while True:
+        limits.check_time()
         low, high = _ends(cone, rounds_of)
         features = low.min(axis=0) < high.max(axis=0)
         if not cone.intercept:

@@ -65,14 +65,18 @@ class Hinge:
         return np.array(solution.row_dual), np.array(solution.col_value)
 
 
-def vertex(Z: Array, total: Array, cost: Array, sums: bool = False) -> Array | None:
+def vertex(
+    Z: Array, total: Array, cost: Array, sums: bool = False, seconds: float | None = None
+) -> Array | None:
     """A vertex of {c >= 0 : sum_i c_i z_i = total} of small cost; with `sums`, of mean 1.
+
+    None if there is none, or none was found within so many seconds.
 
     Exactly 0 outside the basis; inside it perhaps a little less than 0.
     """
     A = np.hstack([Z, np.ones((len(Z), 1))]) if sums else Z
     right = np.append(total, float(len(Z))) if sums else total
-    model, columns, m = _model(None), sp.csr_array(A), len(Z)
+    model, columns, m = _model(seconds), sp.csr_array(A), len(Z)
     model.addRows(len(right), right, right, 0, *_starts(len(right)), np.empty(0))
     model.addCols(
         m,

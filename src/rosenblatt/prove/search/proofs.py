@@ -63,7 +63,8 @@ class Proofs:
         cost = np.arange(1.0, len(Z) + 1)
         for tried in (cost, cost[::-1], np.ones(len(Z))):
             self.limits.check_time()
-            found = vertex(Z, np.zeros(Z.shape[1]), tried, sums=True)
+            seconds = self.limits.seconds_left
+            found = vertex(Z, np.zeros(Z.shape[1]), tried, sums=True, seconds=seconds)
             if found is None:
                 continue
             small = self.face([i for i, c in zip(face.at, found, strict=True) if c])
@@ -75,7 +76,9 @@ class Proofs:
 
     def _spanning(self, face: exact.Face, Z: Array) -> Combination | None:
         """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
-        found = vertex(Z, -Z[face.basis].sum(axis=0), np.ones(len(Z)))
+        self.limits.check_time()
+        total, seconds = -Z[face.basis].sum(axis=0), self.limits.seconds_left
+        found = vertex(Z, total, np.ones(len(Z)), seconds=seconds)
         if found is None:
             return None
         factors, basis = self._row_factors(face), set(face.basis)

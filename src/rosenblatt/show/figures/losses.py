@@ -10,9 +10,9 @@ import numpy as np
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, ParameterError
-from rosenblatt.prove.losses import LOSSES
 from rosenblatt.show.figures.canvas import DASHES, MARKERS, Canvas, plain, point_size
 from rosenblatt.show.figures.models import Array, check_fitted
+from rosenblatt.theory.losses import LOSSES
 
 WORDS = {
     "hard": "hard: 1 if $s < 0$",

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.taught import CROSSED, TEST_EXAMPLE, THETA_START
 from rosenblatt.errors import ParameterError
-from rosenblatt.prove.gaussians.scenarios import FIVE
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.situation import Segment, Situation, Start
+from rosenblatt.theory.scenarios import FIVE
 
 Array = npt.NDArray[Any]
 # chan's five scenarios; the last two have 1800 and 200 samples, here half of them

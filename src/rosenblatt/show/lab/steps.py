@@ -73,7 +73,7 @@ class Steps:
         said, positive = z >= 0, y > 0  # a score of 0 predicts +1, see docs/conventions.md
         tp, fp = said[:, positive].sum(axis=1), said[:, ~positive].sum(axis=1)
         z *= y
-        wrong = np.minimum(z, 0.0, out=z)  # the losses are functions of the margin, prove/losses.py
+        wrong = np.minimum(z, 0.0, out=z)  # losses are functions of the margin, theory/losses.py
         found = {
             "hard": (wrong < 0).sum(axis=1), "soft": -wrong.sum(axis=1) + 0.0, "tp": tp,
             "tn": (~positive).sum() - fp, "fp": fp, "fn": positive.sum() - tp,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.taught import ONE_W, ONE_X, ONE_Y, Examples, two_clouds
-from rosenblatt.prove.gaussians.scenarios import FIVE
 from rosenblatt.show.lab.situation import Situation, Start
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (
@@ -21,6 +20,7 @@ from rosenblatt.show.lab.tours.step import (
     verdict,
     visits,
 )
+from rosenblatt.theory.scenarios import FIVE
 
 TITLE = "chan: losses, the oracle, a batch at a time"
 LECTURE = "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)"

@@ -19,15 +19,14 @@ from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import Ballot, State
-from rosenblatt.prove.gaussians.voting import chance_of_one
 
 if TYPE_CHECKING:
-    from rosenblatt.prove.oracle import GaussianPair
+    from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
 Learner = Callable[["GaussianPair", Array, Array, int], float]
 KEEPS: tuple[Keep, ...] = ("last", "average", "vote", "pocket")
-DRAWN = 1 << 16  # rows of each class on which a vote of three features or more is tried
+DRAWN = 1 << 16  # rows of each class on which a vote is tried
 
 
 def perceptron(keep: Keep) -> Learner:
@@ -46,21 +45,13 @@ def perceptron(keep: Keep) -> Learner:
 
 
 def error_of_vote(pair: GaussianPair, votes: Ballot, seed: int = 0) -> float:
-    """In closed form for one or two features, else from `DRAWN` rows of each class."""
+    """From `DRAWN` rows of each class: how often the vote is wrong."""
     chances = []
-    for k, mean in enumerate((pair.mean0, pair.mean1)):
-        R = pair._roots[k].floats
-        if R.shape[1] <= 2:
-            chances.append(chance_of_one(votes, mean, R))
-        else:
-            z = np.random.default_rng((seed, k)).standard_normal((DRAWN, R.shape[1]))
-            chances.append(float((votes.scores(mean + z @ R.T) >= 0).mean()))
+    for k, (mean, spread) in enumerate(zip((pair.mean0, pair.mean1), pair._spreads, strict=True)):
+        R = spread.root
+        z = np.random.default_rng((seed, k)).standard_normal((DRAWN, R.shape[1]))
+        chances.append(float((votes.scores(mean + z @ R.T) >= 0).mean()))
     return (1 - pair.prior1) * chances[0] + pair.prior1 * (1 - chances[1])
-
-
-def vote_is_exact(pair: GaussianPair) -> bool:
-    """Whether `error_of_vote` is a closed form."""
-    return all(len(root.rows) <= 2 for root in pair._roots)
 
 
 def lda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:

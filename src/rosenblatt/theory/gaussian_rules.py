@@ -2,7 +2,7 @@
 
 With x of class k distributed as N(m_k, S_k), a linear score w.x + b is normal, with mean w.m_k + b
 and variance w'S_k w: both are summed without rounding. A quadratic score is a quadratic in
-standard normals (:mod:`.quadratic`).
+standard normals (:mod:`.quadratic_form`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import arb_mat, ctx, fmpq_mat
 from scipy.special import ndtr
 
 from rosenblatt.errors import DataError
-from rosenblatt.prove.gaussians.covariance import Root, floats
-from rosenblatt.prove.gaussians.precise import rational
-from rosenblatt.prove.gaussians.quadratic import Quadratic
+from rosenblatt.theory.covariance import Spread, exact
+from rosenblatt.theory.quadratic_form import Quadratic
 
 Array = npt.NDArray[Any]
 
@@ -100,12 +98,12 @@ def as_plane(w: Any, b: Any, d: int) -> tuple[Array, float]:
     return weights, float(offset[0])
 
 
-def sides(w: Array, b: float, mean: Array, root: Root) -> tuple[float, float]:
+def sides(w: Array, b: float, mean: Array, S: Array) -> tuple[float, float]:
     """P(w.x + b < 0) and P(w.x + b >= 0) for x of N(mean, S), from exact sums."""
-    row = rational(w[None, :])
-    score = (row * rational(mean[:, None]))[0, 0] + rational([[b]])[0, 0]
-    variance = (row * root.exact * row.transpose())[0, 0]
-    if variance == 0:
+    row = exact(w[None, :])
+    score = (row * exact(mean[:, None]))[0, 0] + exact([[b]])[0, 0]
+    variance = (row * exact(S) * row.transpose())[0, 0]
+    if variance <= 0:
         return float(score < 0), float(score >= 0)
     square = score * score / variance
     try:
@@ -116,41 +114,29 @@ def sides(w: Array, b: float, mean: Array, root: Root) -> tuple[float, float]:
     return float(ndtr(-size)), float(ndtr(size))
 
 
-def quadratic_of(A: Array, w: Array, b: float, mean: Array, root: Root) -> Quadratic:
+def quadratic_of(A: Array, w: Array, b: float, mean: Array, R: Array) -> Quadratic:
     """x'A x + w.x + b for x = mean + R z, as a quadratic in z along the axes of R'A R."""
-    m, S = rational(mean[:, None]), rational((A + A.T) / 2)
-    row = rational(w[None, :])
-    constant = (m.transpose() * S * m + row * m)[0, 0] + rational([[b]])[0, 0]
-    slope: fmpq_mat = 2 * (m.transpose() * S) + row
+    m, S = exact(mean[:, None]), exact((A + A.T) / 2)
+    row = exact(w[None, :])
+    constant = (m.transpose() * S * m + row * m)[0, 0] + exact([[b]])[0, 0]
+    slope = [float(Fraction(int(v.p), int(v.q))) for v in (2 * (m.transpose() * S) + row).entries()]
     at = float(Fraction(int(constant.p), int(constant.q)))
-    if not root.rows:
-        return Quadratic.of(np.empty(0), np.empty(0), at)
-    R, _, bits = root.long
-    with ctx.workprec(bits):
-        inside = floats(R.transpose() * arb_mat(S) * R)
-        along = floats(arb_mat(slope) * R)[0]
+    inside = R.T @ ((A + A.T) / 2) @ R
     values, axes = np.linalg.eigh((inside + inside.T) / 2)
-    return Quadratic.of(values, along @ axes, at)
+    return Quadratic.of(values, np.array(slope) @ R @ axes, at)
 
 
 def log_odds_coefficients(
-    means: tuple[Array, Array], roots: tuple[Root, Root], log_odds: float
+    means: tuple[Array, Array], spreads: tuple[Spread, Spread], log_odds: float
 ) -> tuple[Array, Array, float]:
-    """(A, w, b) of log p1 f1(x) - log p0 f0(x) = x'A x + w.x + b, over the rationals, rounded.
+    """(A, w, b) of log p1 f1(x) - log p0 f0(x) = x'A x + w.x + b.
 
     A = (S0^-1 - S1^-1) / 2,   w = S1^-1 m1 - S0^-1 m0,
     b = (m0'S0^-1 m0 - m1'S1^-1 m1 + log(det S0 / det S1)) / 2 + log(p1 / p0).
     """
-    inverses = [root.exact.inv() for root in roots]
-    points = [rational(m[:, None]) for m in means]
-    slopes = [S * m for S, m in zip(inverses, points, strict=True)]
-    heights = [(m.transpose() * s)[0, 0] for m, s in zip(points, slopes, strict=True)]
-    half = (heights[0] - heights[1]) / 2
-    ratio = roots[0].exact.det() / roots[1].exact.det()
-    logs = (math.log(int(ratio.p)) - math.log(int(ratio.q))) / 2
-    b = int(half.p) / int(half.q) + logs + log_odds
-    return _rounded((inverses[0] - inverses[1]) / 2), _rounded(slopes[1] - slopes[0])[:, 0], b
-
-
-def _rounded(A: fmpq_mat) -> Array:
-    return np.array([[int(v.p) / int(v.q) for v in row] for row in A.tolist()])
+    inverses = [spread.inverse for spread in spreads]
+    slopes = [S @ m for S, m in zip(inverses, means, strict=True)]
+    heights = [m @ s for m, s in zip(means, slopes, strict=True)]
+    logs = spreads[0].log_determinant - spreads[1].log_determinant
+    b = float(heights[0] - heights[1] + logs) / 2 + log_odds
+    return (inverses[0] - inverses[1]) / 2, slopes[1] - slopes[0], b

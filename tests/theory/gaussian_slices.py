@@ -1,6 +1,6 @@
 """The error of the Bayes rule by quadrature: slices through two features, closed form on each.
 
-It shares nothing with the inversion of `prove/gaussians`. Error = integral of min(p0 f0, p1 f1).
+It shares nothing with the inversion of `theory`. Error = integral of min(p0 f0, p1 f1).
 For fixed x the other feature is Gaussian in either class; measured from the mean of class 0, in
 its standard deviations, t is N(0, 1) in class 0 and N(a + c x, r^2) in class 1, and the integral
 over t has a closed form with two thresholds. The integral over x is halved, piece by piece,

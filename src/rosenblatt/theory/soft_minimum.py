@@ -17,21 +17,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.problem import check_kept_by_floats
 from rosenblatt.errors import DataError, ParameterError, Undecided
 from rosenblatt.learn.trace import Trace
+from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
-from rosenblatt.prove.convex.programs import minimise
-from rosenblatt.prove.convex.scored import Scored, two_classes
+from rosenblatt.theory.scored import Scored, two_classes
 
 Array = npt.NDArray[Any]
-SOLVERS = ("cvxpy", "highs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class SoftMinimum:
     certificate : Certificate
         What proves that the value is 0, or that it is not.
     solver : str
-        Who found (w, b): 'cvxpy', 'highs', or 'certificate' where no program was needed.
+        Who found (w, b): 'highs', or 'certificate' where no program was needed.
     """
 
     value: float
@@ -89,9 +89,8 @@ def soft_minimum(
     y : labels of two classes
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
-    solver : {'cvxpy', 'highs'} or None, default=None
-        Who solves the program if the classes overlap. None: cvxpy if it is installed
-        (``pip install rosenblatt[convex]``), else HiGHS. The values agree to 1e-8.
+    solver : {'highs'} or None, default=None
+        Who solves the program if the classes overlap; HiGHS is the only one.
 
     Returns
     -------
@@ -108,19 +107,20 @@ def soft_minimum(
     """
     from rosenblatt.prove.separability import separability
 
-    if solver not in (None, *SOLVERS):
-        raise ParameterError(f"solver must be 'cvxpy', 'highs' or None, got {solver!r}.")
+    if solver not in (None, "highs"):
+        raise ParameterError(f"solver must be 'highs' or None, got {solver!r}.")
+    check_kept_by_floats(X)
     problem = two_classes(X, y)
-    certificate = separability(problem.X, problem.y, fit_intercept=fit_intercept)
+    rows = as_rows(problem.X, problem.y)
+    certificate = separability(rows, fit_intercept=fit_intercept)
     if isinstance(certificate, (Separable, QuasiSeparable)):
         w, b = _scaled(certificate, problem.X, problem.y)
         return SoftMinimum(0.0, w, b, certificate, "certificate")
-    if _cancels(problem.X, problem.y, fit_intercept):
+    if checker.cancels(rows, range(rows.n_rows), [1] * rows.n_rows, fit_intercept):
         nothing = np.full(problem.n_features, math.nan)
         return SoftMinimum(math.inf, nothing, math.nan, certificate, "certificate")
-    chosen = solver or ("cvxpy" if find_spec("cvxpy") else "highs")
-    w, b = minimise(problem.X, problem.y, fit_intercept, chosen)
-    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, chosen)
+    w, b = _minimise(problem.X, problem.y, fit_intercept)
+    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, "highs")
 
 
 def soft_path(trace: Trace, X: Any, y: Any) -> Array:
@@ -174,23 +174,6 @@ def _scaled(found: Separable | QuasiSeparable, X: Any, y: Array) -> tuple[Array,
     return scaled[:-1], float(scaled[-1])
 
 
-def _cancels(X: Any, y: Array, intercept: bool) -> bool:
-    """Whether sum_n y_n (x_n, 1) = 0, exactly."""
-    if intercept and int(y.sum(dtype=np.int64)) != 0:
-        return False
-    columns = sp.csc_array(X) if sp.issparse(X) else None
-    for j in range(X.shape[1]):
-        if columns is None:
-            terms = np.asarray(X[:, j], dtype=np.float64) * y
-        else:
-            at = slice(columns.indptr[j], columns.indptr[j + 1])
-            terms = columns.data[at].astype(np.float64) * y[columns.indices[at]]
-        top = float(np.abs(terms).max(initial=0.0))
-        if top and math.fsum((terms / 2.0 ** math.frexp(top)[1]).tolist()):
-            return False
-    return True
-
-
 def _value(X: Any, y: Array, w: Array, b: float) -> tuple[float, Array, float]:
     """The loss at (w, b) after scaling it to mean margin 1; never 0, since nothing attains 0."""
     s = y * np.asarray(X @ w + b, dtype=np.float64)
@@ -220,3 +203,59 @@ def _exact_margins(X: Any, y: Array, plane: list[Fraction], rows: range) -> list
         score = sum((p * Fraction(v) for p, v in zip(plane, x.tolist(), strict=False)), plane[-1])
         out.append(int(y[n]) * score)
     return out
+
+
+# ---------------------------------------------------------------------- the program
+
+
+def _minimise(X: Any, y: Array, intercept: bool) -> tuple[Array, float]:
+    """(w, b) of least soft loss with mean margin 1. Powers of two scale the columns exactly."""
+    exponents = _exponents(X)
+    Z: Any = (
+        sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    )
+    scales = np.ldexp(1.0, -exponents)
+    Z = Z @ sp.diags_array(scales) if sp.issparse(Z) else Z * scales
+    Z = sp.csr_array(Z.multiply(y[:, None])) if sp.issparse(Z) else Z * y[:, None]
+    if intercept:
+        last = y[:, None].astype(np.float64)
+        Z = sp.csr_array(sp.hstack([Z, last])) if sp.issparse(Z) else np.hstack([Z, last])
+    v = _by_highs(Z)
+    w = np.ldexp(v[: X.shape[1]], -exponents)
+    return w, float(v[-1]) if intercept else 0.0
+
+
+def _exponents(X: Any) -> npt.NDArray[np.int64]:
+    """The power of two just above the largest entry of each column; 0 for a column of zeros."""
+    tops = abs(X).max(axis=0)
+    tops = tops.toarray().ravel() if sp.issparse(tops) else np.asarray(tops)
+    return np.where(tops > 0, np.frexp(tops.astype(np.float64))[1], 0).astype(np.int64)
+
+
+def _by_highs(Z: Any) -> Array:
+    """minimise sum t with t >= -Zv, t >= 0 and sum_n z_n.v = n, through its dual.
+
+    The dual, maximise v0 with 0 <= u <= 1 and sum_n (u_n + v0) z_n = 0, has as many rows as
+    columns of Z; v is in its multipliers.
+    """
+    from scipy.optimize import linprog
+
+    n = Z.shape[0]
+    total = np.asarray(Z.sum(axis=0)).ravel()
+    columns = sp.hstack([sp.csc_array(Z.T), total[:, None]]).tocsc()
+    found = linprog(
+        np.append(np.zeros(n), -1.0),
+        A_eq=columns,
+        b_eq=np.zeros(Z.shape[1]),
+        bounds=[(0, 1)] * n + [(None, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if found.status != 0:
+        raise Undecided(
+            f"HiGHS gave up ({found.message}). The classes overlap, which is proven, so the "
+            "minimum is positive. Scale the columns of X to similar sizes."
+        )
+    # multipliers of the equations: z_n.v >= -(something >= 0) and total.v = -1, up to sign
+    v: Array = np.asarray(found.eqlin.marginals, dtype=np.float64)
+    return np.asarray(-n * v)

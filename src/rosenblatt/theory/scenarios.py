@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.prove.oracle import GaussianPair
+from rosenblatt.theory.gaussian_pair import GaussianPair
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ class 1 where the log-odds
     q(x) = log p1 f1(x) - log p0 f0(x)
 
 are >= 0: a linear rule if S0 = S1, else a quadratic one. Its error is P(q < 0 | 1) p1 +
-P(q >= 0 | 0) p0, computed and not sampled (`gaussians/quadratic.py`).
+P(q >= 0 | 0) p0, computed and not sampled (`theory/quadratic_form.py`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.prove.gaussians.best_linear import best_plane
-from rosenblatt.prove.gaussians.canonical import Canonical
-from rosenblatt.prove.gaussians.comparison import Comparison, versus_oracle
-from rosenblatt.prove.gaussians.covariance import Root, as_covariance, as_mean, as_prior
-from rosenblatt.prove.gaussians.rules import (
+from rosenblatt.errors import DataError, ParameterError, Undecided
+from rosenblatt.theory.best_linear import best_plane
+from rosenblatt.theory.canonical import Canonical
+from rosenblatt.theory.covariance import Spread, as_covariance, as_mean, as_prior
+from rosenblatt.theory.gaussian_rules import (
     LinearRule,
     QuadraticRule,
     as_plane,
@@ -33,8 +32,10 @@ from rosenblatt.prove.gaussians.rules import (
     quadratic_of,
     sides,
 )
+from rosenblatt.theory.oracle_comparison import Comparison, versus_oracle
 
 Array = npt.NDArray[Any]
+AGREED = 1e-7  # two ways to compute an error agree to this, so that 1e-6 is safe
 __all__ = ["Comparison", "GaussianPair", "LinearRule", "QuadraticRule", "versus_oracle"]
 
 
@@ -91,12 +92,12 @@ class GaussianPair:
         return bool(np.array_equal(self.cov0, self.cov1))
 
     @cached_property
-    def _roots(self) -> tuple[Root, Root]:
-        return Root(self.cov0), Root(self.cov1)
+    def _spreads(self) -> tuple[Spread, Spread]:
+        return Spread(self.cov0), Spread(self.cov1)
 
     @cached_property
     def _canonical(self) -> Canonical:
-        return Canonical.of(*self._roots, self.mean0, self.mean1)
+        return Canonical.of(*self._spreads, self.mean1 - self.mean0)
 
     @property
     def _log_odds(self) -> float:
@@ -137,8 +138,8 @@ class GaussianPair:
             y = (rng.random(n) < self.prior1).astype(np.int64)
         z = rng.standard_normal((len(y), self.n_features))
         X = np.empty(z.shape)
-        for k, mean, root in zip((0, 1), (self.mean0, self.mean1), self._roots, strict=True):
-            R = root.floats
+        for k, mean, spread in zip((0, 1), (self.mean0, self.mean1), self._spreads, strict=True):
+            R = spread.root
             X[y == k] = mean + z[y == k][:, : R.shape[1]] @ R.T
         return X, y
 
@@ -150,13 +151,13 @@ class GaussianPair:
         """
         if label not in (0, 1):
             raise ParameterError(f"label must be 0 or 1, got {label!r}.")
-        root, mean = self._roots[label], (self.mean0, self.mean1)[label]
-        if len(root.rows) < self.n_features:
+        spread, mean = self._spreads[label], (self.mean0, self.mean1)[label]
+        if not spread.full:
             raise DataError(
                 f"cov{label} is singular, so class {label} has no density. Add a little to its "
                 "diagonal, or leave out features that others determine."
             )
-        return np.asarray(np.exp(root.log_density(as_points(X, self.n_features) - mean)))
+        return np.asarray(np.exp(spread.log_density(as_points(X, self.n_features) - mean)))
 
     # ------------------------------------------------------------------ the Bayes rule
 
@@ -171,25 +172,20 @@ class GaussianPair:
         points = as_points(X, self.n_features)
         if math.isinf(self._log_odds):
             return np.full(len(points), self._log_odds)
-        if self.linear and not self._canonical.apart:
-            return self._equal_covariances(points)
-        return self._canonical.decision(points, self.mean0, self._log_odds)
-
-    def _equal_covariances(self, points: Array) -> Array:
-        """The quadratic parts cancel: 2 m.u - m.m in canonical coordinates, v = 1/2."""
-        u = (points - self.mean0)[:, self._canonical.rows] @ self._canonical.T.T
-        m = self._canonical.m
-        return np.asarray(2 * (u @ m) - m @ m + self._log_odds)
+        means = self.mean0, self.mean1
+        return self._canonical.decision(points, *means, self._log_odds, self.linear)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The Bayes rule: 0 or 1 for each row."""
         return np.asarray(self.decision(X) >= 0, dtype=np.int64)
 
     def bayes_error(self) -> float:
-        """The least error that any rule can have, to 1e-8 or better.
+        """The least error that any rule can have, to a millionth of itself or better.
 
         In closed form for one feature and for equal covariances; otherwise by inverting the
-        characteristic function of the log-odds along a path on which nothing cancels.
+        characteristic function of the log-odds along a path on which nothing cancels. It is
+        computed twice, with the classes exchanged and the features in reverse; `Undecided` is
+        raised where rounding makes these differ.
 
         >>> round(GaussianPair(0.0, 1.0, 1.0, 4.0, prior1=0.7).bayes_error(), 6)
         0.299658
@@ -198,7 +194,11 @@ class GaussianPair:
 
     @cached_property
     def _bayes_error(self) -> float:
-        return self._canonical.least_error(self.prior1, self._log_odds, self.linear)
+        p0, p1, log_odds = 1 - self.prior1, self.prior1, self._log_odds
+        found = self._canonical.least_error(p0, p1, log_odds, self.linear)
+        of1, of0 = (Spread(S[::-1, ::-1]) for S in (self.cov1, self.cov0))
+        other = Canonical.of(of1, of0, (self.mean0 - self.mean1)[::-1])
+        return _agreed(found, other.least_error(p1, p0, -log_odds, self.linear))
 
     def bayes_rule(self) -> LinearRule | QuadraticRule:
         """The Bayes rule by its coefficients, if both covariances are regular.
@@ -207,13 +207,13 @@ class GaussianPair:
         >>> rule.w, rule.b
         (array([2., 0.]), -2.0)
         """
-        if any(len(root.rows) < self.n_features for root in self._roots):
+        if not all(spread.full for spread in self._spreads):
             raise DataError(
                 "a covariance is singular, so the log-odds are no quadratic. Use decision(X)."
             )
         if math.isinf(self._log_odds):
             return self._constant(self.prior1 == 1)
-        A, w, b = log_odds_coefficients((self.mean0, self.mean1), self._roots, self._log_odds)
+        A, w, b = log_odds_coefficients((self.mean0, self.mean1), self._spreads, self._log_odds)
         if self.linear:
             return LinearRule(w, b, self.bayes_error())
         return QuadraticRule(A, w, b, self.bayes_error())
@@ -234,12 +234,15 @@ class GaussianPair:
         0.15865525393145707
         """
         weights, offset = as_plane(w, b, self.n_features)
-        missed = sides(weights, offset, self.mean1, self._roots[1])[0]
-        false = sides(weights, offset, self.mean0, self._roots[0])[1]
+        missed = sides(weights, offset, self.mean1, self.cov1)[0]
+        false = sides(weights, offset, self.mean0, self.cov0)[1]
         return self.prior1 * missed + (1 - self.prior1) * false
 
     def error_of_quadratic(self, A: Any, w: Any, b: Any = 0.0) -> float:
-        """The true error of "class 1 where x'A x + w.x + b >= 0", to 1e-8 or better.
+        """The true error of "class 1 where x'A x + w.x + b >= 0", to a millionth of itself.
+
+        Computed twice, with the features in either order; `Undecided` where rounding makes these
+        differ.
 
         Parameters
         ----------
@@ -259,11 +262,15 @@ class GaussianPair:
             raise DataError(f"A has shape {matrix.shape}. Give a finite {d} x {d} matrix.")
         if not matrix.any():
             return self.error_of(weights, offset)
-        of0, of1 = (
-            quadratic_of(matrix, weights, offset, mean, root)
-            for mean, root in zip((self.mean0, self.mean1), self._roots, strict=True)
-        )
-        return (1 - self.prior1) * of0.positive() + self.prior1 * of1.negative()
+        return _agreed(*(self._quadratic_error(matrix, weights, offset, k) for k in (1, -1)))
+
+    def _quadratic_error(self, A: Array, w: Array, b: float, order: int) -> float:
+        """With the features as they are, order = 1, or in reverse, order = -1."""
+        parts = []
+        for mean, S in ((self.mean0, self.cov0), (self.mean1, self.cov1)):
+            R = Spread(S[::order, ::order]).root
+            parts.append(quadratic_of(A[::order, ::order], w[::order], b, mean[::order], R))
+        return (1 - self.prior1) * parts[0].positive() + self.prior1 * parts[1].negative()
 
     def best_linear(self) -> LinearRule:
         """The linear rule of least true error (Anderson and Bahadur), constant rules included.
@@ -295,3 +302,14 @@ class GaussianPair:
             f"two Gaussian classes of {self.n_features} features, {kind}, prior of class 1 "
             f"{self.prior1:g}"
         )
+
+
+def _agreed(one: float, other: float) -> float:
+    """The first of two values that were computed in different ways, if they agree."""
+    if abs(one - other) > AGREED * max(abs(one), abs(other)):
+        raise Undecided(
+            f"rounding leaves an error between {one:.9g} and {other:.9g}, further apart than a "
+            "millionth of it. The covariances are nearly singular, or differ by too many orders of "
+            "magnitude: leave out features that others determine."
+        )
+    return one

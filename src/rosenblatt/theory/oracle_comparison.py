@@ -13,10 +13,10 @@ from scipy.special import stdtrit
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learn.trace import html_table, text_table
-from rosenblatt.prove.gaussians.learners import LEARNERS, error_after, vote_is_exact
+from rosenblatt.theory.learners import LEARNERS, error_after
 
 if TYPE_CHECKING:
-    from rosenblatt.prove.oracle import GaussianPair
+    from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
 HEADER = ["rule", "error", "from", "to", "worst", "above Bayes"]
@@ -31,7 +31,7 @@ class Line:
     name : str
     errors : array, one true error per seed; nan where nothing could be learned
     exact : bool
-        False: a vote in three features or more, whose errors are sampled.
+        False: a vote, whose errors are sampled.
     """
 
     name: str
@@ -145,8 +145,8 @@ def versus_oracle(
 ) -> Comparison:
     """Train on samples of a Gaussian pair, and put the true errors beside the oracle's.
 
-    No error is estimated from test rows: a linear or quadratic rule has an exact one. So has a
-    vote in one or two features; in more, its error is sampled, and the table says so.
+    A linear or quadratic rule has a true error, which is computed and not estimated from test
+    rows. The error of a vote is sampled, and the table says so.
 
     Parameters
     ----------
@@ -190,8 +190,7 @@ def versus_oracle(
         for name in named:
             errors[name].append(error_after(name, pair, X, y, seed))
     lines = tuple(
-        Line(name, np.array(found), "vote" not in name or vote_is_exact(pair))
-        for name, found in errors.items()
+        Line(name, np.array(found), exact="vote" not in name) for name, found in errors.items()
     )
     best = pair.best_linear().error
     return Comparison(pair, n, chosen, confidence, pair.bayes_error(), best, lines)

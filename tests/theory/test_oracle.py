@@ -13,12 +13,12 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal, ncx2
 
 from rosenblatt import GaussianPair, Perceptron, versus_oracle
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, ParameterError, Undecided
 from rosenblatt.learn.state import Ballot
-from rosenblatt.prove.gaussians.learners import error_of_vote
-from rosenblatt.prove.gaussians.quadratic import Quadratic
-from tests.prove.gaussian_pairs import random_pair, turned
-from tests.prove.gaussian_slices import bayes_error_2d
+from rosenblatt.theory.learners import error_of_vote
+from rosenblatt.theory.quadratic_form import Quadratic
+from tests.theory.gaussian_pairs import random_pair, turned
+from tests.theory.gaussian_slices import bayes_error_2d
 
 PAIRS = {"quick": 5, "soak": 200}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 25)
 
@@ -27,12 +27,48 @@ PAIRS = {"quick": 5, "soak": 200}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), 
 
 
 def test_the_bayes_error_agrees_with_quadrature():
-    """Tame, nearly singular (1e13), very unequal (1e10), aligned; 200 pairs in the long run."""
-    gaps = []
+    """To 1e-8 of its value if tame, else to 1e-6, or undecided; 2e-13 is the quadrature's own.
+
+    Tame, nearly singular (1e13), very unequal (1e10), aligned; 200 pairs in the long run.
+    """
+    undecided = 0
     for seed in range(PAIRS):
         pair = random_pair(seed)
-        gaps.append(abs(GaussianPair(*pair).bayes_error() - bayes_error_2d(*pair)))
-    assert max(gaps) < 1e-10
+        expected = bayes_error_2d(*pair)
+        try:
+            found = GaussianPair(*pair).bayes_error()
+        except Undecided:
+            undecided += 1
+            assert seed % 5 in (2, 3, 4)
+            continue
+        wild = seed % 5 in (2, 3)
+        assert found == pytest.approx(expected, rel=1e-6 if wild else 1e-8, abs=2e-13)
+    assert undecided <= PAIRS / 10
+
+
+def test_small_errors_keep_their_digits():
+    """Proportional covariances in two features: errors down to 1e-60 from the chi-square."""
+    for far in (2.0, 10.0, 20.0, 30.0):
+        pair = GaussianPair([0, 0], 1.0, [far, 0], 4.0)
+        # q = (3 (u + far / 3)^2 + 3 v^2) / 8 - far^2 / 6 - log 4, class 0 where it is < 0
+        square = 8 / 3 * (far**2 / 6 + math.log(4))
+        false = ncx2.sf(square, 2, far**2 / 9)
+        missed = ncx2.cdf(square / 4, 2, (far * 4 / 3) ** 2 / 4)
+        assert pair.bayes_error() == pytest.approx((false + missed) / 2, rel=1e-8)
+
+
+def test_what_floats_cannot_tell_is_undecided():
+    """Nearly singular in the same direction, by less than rounding or by a little more."""
+    for far in (1e-14, 3e-14, 1e-13, 1e-12):
+        S, T = (np.array([[1.0, 1.0], [1.0, 1.0 + k * far]]) for k in (1, 3))
+        given = np.zeros(2), S, np.array([0.0, 1e-7]), T, 0.5
+        try:
+            found = GaussianPair(*given).bayes_error()
+        except Undecided:
+            continue
+        assert found == pytest.approx(bayes_error_2d(*given), rel=1e-6)
+    with pytest.raises(Undecided, match="Leave out features"):
+        GaussianPair([0, 0], [[1, 1], [1, 1 + 1e-15]], [0, 1], 1.0).bayes_error()
 
 
 def test_proportional_covariances_are_noncentral_chi_square():
@@ -156,6 +192,9 @@ def test_singular_covariances():
         assert wrong <= pair.bayes_error() + 0.1
     assert GaussianPair([0, 0], point, [0, 0], point, 0.3).bayes_error() == pytest.approx(0.3)
     assert GaussianPair([0, 0], point, [0, 1], point, 0.3).bayes_error() == 0
+    third = np.outer([0.1, 0.3], [0.1, 0.3])  # singular but for rounding
+    with pytest.raises(Undecided, match="Leave out features"):
+        GaussianPair([0, 0], third, [0, 1], 1.0).bayes_error()
     nearly = GaussianPair([0, 0], np.diag([1, 1e-300]), [0, 0], np.diag([1, 2e-300]))
     same = GaussianPair([0.0], 1.0, [0.0], 2.0)
     assert nearly.bayes_error() == pytest.approx(same.bayes_error(), abs=1e-12)
@@ -215,14 +254,13 @@ def test_samples_err_as_often_as_they_should():
 
 
 def test_the_error_of_the_bayes_rule_as_any_quadratic_rule():
-    for seed in range(0, 25, 3):
+    for seed in (0, 1, 5, 6, 10, 11, 15, 16, 20, 21):
         pair = GaussianPair(*random_pair(seed))
         rule = pair.bayes_rule()
         found = pair.error_of_quadratic(rule.A, rule.w, rule.b)
         # the coefficients are rounded to floats, so it may err a little more, never less
         assert pair.bayes_error() - 1e-10 <= found
-        if seed % 5 < 2:
-            assert found == pytest.approx(pair.bayes_error(), abs=1e-8)
+        assert found == pytest.approx(pair.bayes_error(), abs=1e-8)
 
 
 def test_constant_rules_and_rules_on_a_point():
@@ -280,54 +318,18 @@ def test_the_best_linear_rule_in_more_features():
 # ------------------------------------------------------------------------------ votes
 
 
-def chance_by_slices(votes, mean, S, per_unit=64):
-    """P(the vote says 1): along each of many parallel lines the thresholds are sorted."""
-    c, s = math.cos(0.7), math.sin(0.7)
-    R = np.linalg.cholesky(S) @ np.array([[c, -s], [s, c]])  # turned, so that no line is upright
-    z = np.arange(-8, 8, 1 / per_unit) + 0.5 / per_unit
-    n, h = votes.w @ R, votes.w @ mean + votes.b
-    moves = n.any(axis=1)
-    always = np.where(h >= 0, 1, -1)[~moves] @ votes.counts[~moves]
-    n, h, counts = n[moves], h[moves], votes.counts[moves]
-    cuts = -(h + np.outer(z, n[:, 0])) / n[:, 1]
-    order = np.argsort(cuts, axis=1)
-    turn = np.sign(n[:, 1]) * counts
-    edges = np.pad(np.take_along_axis(cuts, order, axis=1), ((0, 0), (1, 1)),
-                   constant_values=((0, 0), (-np.inf, np.inf)))  # fmt: skip
-    score = always - turn.sum() + np.cumsum(np.pad(2 * turn[order], ((0, 0), (1, 0))), axis=1)
-    inside = np.where(score >= 0, np.diff(ndtr(edges), axis=1), 0.0).sum(axis=1)
-    return float(inside @ np.exp(-z * z / 2) / math.sqrt(2 * math.pi) / per_unit)
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_the_error_of_a_vote_is_what_its_regions_weigh(seed):
-    """Small integers: many lines meet in a point, are parallel, or are the same."""
-    rng = np.random.default_rng(seed)
-    K = int(rng.integers(1, 12))
-    w, b = rng.integers(-2, 3, (K, 2)).astype(float), rng.integers(-2, 3, K).astype(float)
-    votes = Ballot(w, b, rng.integers(1, 4, K))
-    pair = GaussianPair([0, 0], [[2, 1], [1, 2]], [1, -1], 1.0, 0.4)
-    ones = [chance_by_slices(votes, m, S) for m, S in
-            ((pair.mean0, pair.cov0), (pair.mean1, pair.cov1))]  # fmt: skip
-    expected = 0.6 * ones[0] + 0.4 * (1 - ones[1])
-    assert error_of_vote(pair, votes) == pytest.approx(expected, abs=1e-3)
-
-
-def test_votes_of_one_hyperplane_are_that_hyperplane():
+def test_the_error_of_a_vote_is_sampled():
+    """Of one hyperplane, and of one that outvotes its copies turned round: that hyperplane's."""
     rng = np.random.default_rng(0)
-    for d in (1, 2):
+    for d in (1, 2, 3):
         pair = GaussianPair(np.zeros(d), 1.0, np.ones(d), 2.0, 0.3)
-        for _ in range(10):
-            w, b = rng.normal(size=(1, d)), rng.normal(size=1)
-            assert error_of_vote(pair, Ballot(w, b, np.array([3]))) == pytest.approx(
-                pair.error_of(w, b), abs=1e-14
-            )
-            twice = Ballot(np.vstack([w, 2 * w, -w]), np.array([*b, *(2 * b), *(-b)]), np.ones(3))
-            assert error_of_vote(pair, twice) == pytest.approx(pair.error_of(w, b), abs=1e-14)
-    wide = GaussianPair(np.zeros(3), 1.0, np.ones(3), 2.0, 0.3)
-    w, b = rng.normal(size=(1, 3)), rng.normal(size=1)
-    sampled = error_of_vote(wide, Ballot(w, b, np.ones(1)))
-    assert sampled == pytest.approx(wide.error_of(w, b), abs=0.01)
+        w, b = rng.normal(size=(1, d)), rng.normal(size=1)
+        twice = Ballot(np.vstack([w, 2 * w, -w]), np.array([*b, *(2 * b), *(-b)]), np.ones(3))
+        for votes in (Ballot(w, b, np.array([3])), twice):
+            found = error_of_vote(pair, votes)
+            assert found == pytest.approx(pair.error_of(w, b), abs=0.01)
+            assert found == error_of_vote(pair, votes)
+            assert found != error_of_vote(pair, votes, seed=1)
 
 
 # ------------------------------------------------------------------------- comparison
@@ -339,8 +341,8 @@ def test_versus_oracle():
     names = [line.name for line in table.lines]
     assert len(names) == 7
     for line in table.lines:
-        assert line.exact
-        assert (line.errors >= table.bayes - 1e-12).all()
+        assert line.exact == ("vote" not in line.name)
+        assert (line.errors >= table.bayes - (1e-12 if line.exact else 0.01)).all()
         low, high = line.interval(0.95)
         assert low <= line.mean <= high
     assert table.best_linear == pytest.approx(table.bayes, abs=1e-12)
@@ -353,7 +355,7 @@ def test_versus_oracle():
         error = pair.error_of(clf.coef_, clf.intercept_)
         assert table[f"perceptron, {keep}"].errors[2] == error
     clf = Perceptron(keep="vote", random_state=2).fit(X, y)
-    assert table["perceptron, vote"].errors[2] == error_of_vote(pair, clf.votes_[0])
+    assert table["perceptron, vote"].errors[2] == error_of_vote(pair, clf.votes_[0], 2)
     with pytest.raises(KeyError, match="'LDA'"):
         table["SVM"]
 
@@ -381,7 +383,7 @@ def test_bad_calls_say_what_to_do():
     with pytest.raises(DataError, match=r"cov0 is not positive semidefinite.*about -1"):
         GaussianPair([0, 0], [[1, 2], [2, 1]], [0, 0], 1.0)
     with pytest.raises(DataError, match="add a little to the diagonal"):
-        GaussianPair([0, 0], [[1, 1], [1, 1 - 1e-15]], [0, 0], 1.0)
+        GaussianPair([0, 0], [[1, 1], [1, 1 - 1e-12]], [0, 0], 1.0)
     with pytest.raises(DataError, match="NaN or infinity"):
         GaussianPair([0, math.nan], 1.0, [0, 0], 1.0)
     with pytest.raises(DataError, match="not made of numbers"):

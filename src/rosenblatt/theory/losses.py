@@ -23,8 +23,8 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.prove.convex.minimum import SoftMinimum, soft_minimum, soft_path
-from rosenblatt.prove.convex.scored import Scored
+from rosenblatt.theory.scored import Scored
+from rosenblatt.theory.soft_minimum import SoftMinimum, soft_minimum, soft_path
 
 Array = npt.NDArray[Any]
 TIES = ("mistake", "positive", "correct", "half")

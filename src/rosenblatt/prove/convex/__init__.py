@@ -1,1 +1,0 @@
-"""The convex problem of the soft loss: its rows, its linear program, its minimum."""

@@ -1,1 +1,0 @@
-"""Two Gaussian classes: covariances, quadratic and linear rules, and what they err."""

@@ -1,0 +1,1 @@
+"""theory: losses, the convex problem of the soft loss, and the Bayes oracle."""

@@ -1,0 +1,309 @@
+"""Forged results that must not verify, and data whose numbers floats would round."""
+
+import dataclasses
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rosenblatt import (
+    infinite_coefficients,
+    max_margin,
+    offenders,
+    separability,
+    separability_table,
+    soft_minimum,
+)
+from rosenblatt.errors import DataError, Undecided
+from rosenblatt.prove.certificate import Combination, Verification, from_json
+from rosenblatt.prove.checking import limbs, plane
+from rosenblatt.prove.coefficients import State
+from rosenblatt.prove.infinite.proof import Claim
+from rosenblatt.prove.infinite.relations import Relation
+
+change = dataclasses.replace
+TURNING = (
+    np.array([[-1.0, 2, -2], [1, 0, 2], [-2, -1, 1], [0, 0, 1], [2, -2, -2], [0, 0, 1]]),
+    [0, 1, 0, 0, 1, 1],
+)
+TIED = np.array([[0.0, 1, 0], [0, 2, 0], [0, 3, 0], [1, 2, 0], [1, 1, 0]]), [0, 1, 0, 1, 1]
+LINE = np.array([[0.0], [1.0], [2.0], [2.0], [3.0], [4.0], [5.0], [5.5]]), [0, 0, 1, 0, 0, 1, 0, 1]
+
+
+def _item(found, j, **fields):
+    items = tuple(change(c, **fields) if k == j else c for k, c in enumerate(found.items))
+    return change(found, items=items)
+
+
+# ---------------------------------------------------------------------- coefficients
+
+
+def test_repeated_terms_do_not_make_a_direction():
+    X, y = TURNING
+    found = infinite_coefficients(X, y)
+    assert found.states["x1"] == "undetermined"
+    z = [Fraction(v if y[0] else -v) for v in (*X[0], 1.0)]
+    left = [v - int(j == 1) for j, v in enumerate(z)]
+    directions = []
+    for terms in found.evidence.directions:
+        off = sum(v * left[j] for j, v in terms)
+        j = next((j for j, _ in terms if left[j]), None)
+        directions.append(((j, -off / left[j]), *terms) if off else terms)
+    assert tuple(directions) != found.evidence.directions
+    claim = Claim(1, up=found.items[1].claim.up, bound=Combination((0,), (Fraction(1),)))
+    forged = _item(found, 1, state=State.PLUS, reduced=State.PLUS, claim=claim)
+    forged = change(forged, evidence=change(found.evidence, directions=tuple(directions)))
+    said = forged.verify(X, y)
+    assert not said
+    assert "twice" in str(said)
+
+
+def test_a_zero_term_ties_no_column():
+    found = infinite_coefficients(*TIED)
+    assert found.states["x1"] == "finite"
+    relation = Relation(found.evidence.relations[0].column, ((1, Fraction(0)),))
+    forged = _item(found, 1, state=State.NOT_IDENTIFIED)
+    forged = change(forged, evidence=change(found.evidence, relations=(relation,)))
+    said = forged.verify(*TIED)
+    assert not said
+    assert "factor 0" in str(said)
+
+
+@pytest.mark.parametrize("spanning", [(999,), (-1,), (0, 0, 1, 3), (0.5,), ()])
+def test_rows_that_do_not_exist_prove_nothing(spanning):
+    found = infinite_coefficients(*TIED)
+    assert not change(found, evidence=change(found.evidence, spanning=spanning)).verify(*TIED)
+
+
+def test_swapped_names_and_other_reasons_do_not_verify():
+    found = infinite_coefficients(*TIED)
+    names = [c.name for c in found.items]
+    swapped = _item(_item(found, 0, name=names[1]), 1, name=names[0])
+    assert not swapped.verify(*TIED)
+    assert not _item(found, 0, reason="because").verify(*TIED)
+    assert not _item(found, 3, name="slope").verify(*TIED)  # it is the intercept
+
+
+def test_names_are_compared_with_those_of_the_data():
+    X, y = TIED
+    frame = pd.DataFrame(X, columns=["drug", "dose", "none"])
+    found = infinite_coefficients(frame, y)
+    assert found.verify(frame, y).unchecked == ()
+    assert found.verify(X, y)
+    assert found.verify(X, y).unchecked == ("feature_names", "names")
+    assert not found.verify(frame[["dose", "drug", "none"]], y)
+    assert not _item(_item(found, 0, name="dose"), 1, name="drug").verify(frame, y)
+
+
+def test_names_given_to_the_search_are_given_to_verify():
+    X, y = TIED
+    found = infinite_coefficients(X, y, ["drug", "dose", "none"])
+    assert found.verify(X, y).unchecked == ("names",)
+    assert "not checked: names" in str(found.verify(X, y))
+    assert found.verify(X, y, ["drug", "dose", "none"]).unchecked == ()
+    assert not found.verify(X, y, ["dose", "drug", "none"])
+
+
+def test_rows_split_off_are_not_copied_to_verify():
+    """`verify` reads chunks, part by part, and takes only the few rows of proofs."""
+    X, y = TURNING
+    found = infinite_coefficients(X, y)
+    chunks = [(X[:2], y[:2]), (X[2:], y[2:])]
+    assert found.verify(chunks)
+    member = found.evidence.members[0]
+    worse = (tuple(-v for v in member), *found.evidence.members[1:])
+    assert not change(found, evidence=change(found.evidence, members=worse)).verify(chunks)
+
+
+# ---------------------------------------------------------------------- offenders
+
+
+def test_labels_distances_and_bounds_of_offenders_are_checked():
+    found = offenders(*LINE)
+    assert found.verify(*LINE)
+    assert found.verify(*LINE).unchecked == ()
+    assert not change(found, labels=found.labels[::-1]).verify(*LINE)
+    assert not change(found, labels=("x", "x")).verify(*LINE)
+    assert not change(found, distances=(1e9, 1e9)).verify(*LINE)
+    nearby = tuple(np.nextafter(d, 9).item() for d in found.distances)
+    assert not change(found, distances=nearby).verify(*LINE)
+    assert not change(found, lower_bound=-1).verify(*LINE)
+    assert not change(found, by_search="no").verify(*LINE)
+
+
+def test_distances_are_the_nearest_floats():
+    X, y = LINE[0] @ [[1.0, 0.3]], np.array(LINE[1])
+    found = offenders(X, y)
+    rows, w = list(found.rows), np.array(found.w, dtype=float)
+    assert len(rows) == 2
+    expected = (2 * y[rows] - 1) * (X[rows] @ w + float(found.b)) / np.linalg.norm(w)
+    assert found.distances == pytest.approx(tuple(expected), rel=1e-13)
+
+
+def test_an_offset_without_intercept_is_refused():
+    found = offenders(*LINE, fit_intercept=False)
+    assert found.verify(*LINE)
+    said = change(found, b=123.0).verify(*LINE)
+    assert not said
+    assert "origin" in str(said)
+
+
+@pytest.mark.parametrize("w", [(float("inf"),), (float("nan"),), (None,), None, "w", (True,)])
+def test_weights_that_are_no_numbers_are_refused(w):
+    found = offenders(*LINE)
+    assert not change(found, w=w).verify(*LINE)
+
+
+def test_float_shares_do_not_hide_what_they_draw():
+    found = offenders(*LINE)
+    first = change(found.witnesses[0], share=5e-324)
+    assert not change(found, witnesses=(first, *found.witnesses[1:])).verify(*LINE)
+
+
+# ---------------------------------------------------------------------- labels and names
+
+
+@pytest.mark.parametrize("labels", [["1", "True"], ["1", "1.0"], ["\n", "\\n"]])
+def test_labels_that_look_alike_are_told_apart(labels):
+    X, y = np.array([[0.0], [1.0]]), np.array(labels)
+    found = separability(X, y)
+    assert found.verify(X, y)
+    swapped = change(found, positive=found.negative, negative=found.positive, sealed=None)
+    assert not swapped.verify(X, y)
+    assert not from_json(swapped.to_json()).verify(X, y)
+
+
+def test_labels_may_still_be_spelled_otherwise():
+    X = np.array([[0.0], [1.0]])
+    found = separability(X, [0, 1])
+    assert found.verify(X, [False, True])
+    assert found.verify(X, [0.0, 1.0])
+    assert found.verify(X, ["0", "1"])
+
+
+def test_names_without_names_in_the_data_are_not_checked():
+    X, y = np.array([[0.0, 5.0], [1.0, 5.1]]), [0, 1]
+    found = change(separability(X, y), feature_names=("income", "age"), sealed=None)
+    said = found.verify(X, y)
+    assert said
+    assert said.unchecked == ("feature_names",)
+    assert str(said).endswith("not checked: feature_names")
+    assert not found.verify(pd.DataFrame(X, columns=["age", "income"]), y)
+    assert separability(X, y).verify(X, y).unchecked == ()
+    assert str(Verification(True, True)) == "verified: unaltered, and true of these data"
+
+
+# ---------------------------------------------------------------------- long numbers
+
+
+def test_numbers_longer_than_a_proof_needs_are_refused_before_any_row(monkeypatch):
+    X, y = np.array([[0.0, 1.0], [1.0, 0.25]]), [0, 1]
+    long = Fraction(10**90_000 + 1)
+    found = change(separability(X, y), w=(long, Fraction(1)), b=long / 3, sealed=None)
+    text = found.to_json()
+    assert len(text) > 180_000
+    monkeypatch.setattr(limbs, "product_signs", None)
+    monkeypatch.setattr(plane.Plane, "scores", None)
+    said = from_json(text).verify(X, y)
+    assert not said
+    assert "max_bits" in str(said)
+
+
+def test_longer_numbers_can_be_allowed():
+    X, y = np.array([[0.0], [1.0]]), [0, 1]
+    long = Fraction(3**20_000)
+    found = change(separability(X, y), w=(long,), b=-long / 2, margin=0.25, sealed=None)
+    assert not found.verify(X, y)
+    assert found.verify(X, y, max_bits=100_000)
+
+
+def test_many_denominators_are_long_together():
+    X, y = np.eye(40), [0] * 20 + [1] * 20
+    found = separability(X, y)
+    w = tuple(Fraction(1, 2**1000 + 2 * k + 1) for k in range(40))
+    said = change(found, w=w, sealed=None).verify(X, y)
+    assert "max_bits" in str(said)
+
+
+# ---------------------------------------------------------------------- numbers that floats round
+
+THIRD = [[Fraction(1, 3)], [Fraction(1, 3) + Fraction(1, 10**30)], [Fraction(0)], [Fraction(1)]]
+TENTHS = [[Decimal("0.1")], [Decimal("0.3")], [Decimal(0)], [Decimal(1)]]
+WIDE = np.array([[1], [1], [0], [2]], dtype=np.longdouble) + np.finfo(np.longdouble).eps
+HUGE = [[Fraction(10**400)], [Fraction(0)], [Fraction(1)], [Fraction(2)]]
+longer = pytest.mark.skipif(
+    np.finfo(np.longdouble).eps == np.finfo(np.float64).eps, reason="longdouble is float64 here"
+)
+TABLES = [THIRD, TENTHS, HUGE, pytest.param(WIDE, marks=longer)]
+
+
+@pytest.mark.parametrize("X", TABLES)
+@pytest.mark.parametrize(
+    "function",
+    [
+        separability,
+        separability_table,
+        infinite_coefficients,
+        max_margin,
+        offenders,
+        soft_minimum,
+        lambda X, y: separability([(X, y)]),
+        lambda X, y: max_margin([(X, y)]),
+        lambda X, y: infinite_coefficients(lambda: [(X, y)]),
+        lambda X, y: separability(pd.DataFrame(X), y),
+    ],
+)
+def test_numbers_that_floats_round_are_refused(function, X):
+    X = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    with pytest.raises(DataError, match="float"):
+        function(X, [0, 1, 0, 1])
+
+
+def test_verify_refuses_numbers_that_floats_round():
+    found = offenders(*LINE)
+    with pytest.raises(DataError, match="float"):
+        found.verify([[Fraction(1, 3)]] * 8, LINE[1])
+
+
+def test_exact_fractions_are_fine():
+    X = [[Fraction(1, 4)], [Fraction(1, 2)]]
+    assert separability(X, [0, 1]).verdict == "separable"
+    assert separability([(X, [0, 1])]).verdict == "separable"
+
+
+# ---------------------------------------------------------------------- soft_minimum
+
+
+def test_small_terms_count_in_the_mean_margin():
+    X, y = np.array([[1e300], [5e-324], [1e300], [0.0]]), [1, 1, 0, 0]
+    try:
+        found = soft_minimum(X, y)
+    except Undecided:  # the minimum is no float, and nothing is claimed
+        return
+    assert found.feasible
+
+
+def test_the_largest_floats_do_not_overflow():
+    X, y = np.array([[1e308], [-1e308], [1e308], [-1e308]]), [0, 0, 1, 1]
+    found = soft_minimum(X, y)
+    assert not found.feasible
+    assert found.certificate.verdict == "overlapping"
+
+
+# ---------------------------------------------------------------------- time
+
+
+def test_max_margin_without_time_gives_back_what_it_has():
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [4.0, 0.0], [3.0, 3.0]]), [0, 0, 1, 1]
+    found, best = max_margin(X, y, max_seconds=0.0), max_margin(X, y)
+    assert best.closed
+    assert not found.closed
+    assert 0 < found.lower <= best.lower <= best.upper <= found.upper
+
+
+def test_max_margin_without_time_and_hyperplane_is_undecided():
+    X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), [0, 0, 1, 1]
+    with pytest.raises(Undecided):
+        max_margin(X, y, max_seconds=0.0)

@@ -122,3 +122,22 @@ def test_what_was_read_is_taken_as_it_is(tmp_path):
 def test_what_was_probably_meant(given, message):
     with pytest.raises(DataError, match=message):
         as_rows(*given)
+
+
+def test_rows_that_were_taken_are_not_read_again():
+    readings = []
+
+    def source():
+        readings.append(1)
+        return [([[0.0], [1.0]], [0, 1]), (sp.csr_matrix([[2.0], [3.0]]), [1, 0])]
+
+    rows = as_rows(source)
+    part = rows.take([3, 0, 3])
+    assert part.X.ravel().tolist() == [3.0, 0.0, 3.0]
+    assert part.y.tolist() == [-1, -1, -1]
+    assert len(readings) == 2
+    assert rows.take([0]).X.ravel().tolist() == [0.0]
+    assert rows.take([]).X.shape == (0, 1)
+    assert len(readings) == 2
+    assert rows.take([2, 3]).X.ravel().tolist() == [2.0, 3.0]
+    assert len(readings) == 3

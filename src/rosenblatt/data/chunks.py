@@ -221,6 +221,54 @@ class Chunked(Rows):
         return taken.part(at, self.n_features)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectedRows(Rows):
+    """Some rows of others, with numbers of their own; they stay where they are.
+
+    Attributes
+    ----------
+    rows : Rows
+    at : their numbers there, in order
+    """
+
+    rows: Rows
+    at: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows, at: npt.NDArray[np.int64]) -> SelectedRows:
+        return cls(
+            n_rows=len(at),
+            n_features=rows.n_features,
+            classes=rows.classes,
+            feature_names=rows.feature_names,
+            rows=rows,
+            at=at,
+        )
+
+    def parts(self) -> Iterator[Part]:
+        for part in self.rows.parts():
+            yield _selected(part, self.at)
+
+    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        return self.rows.each(_of_selected, self.at, function, *args)
+
+    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
+        return self.rows.take(self.at[np.asarray(rows, dtype=np.int64)])
+
+
+def _of_selected(
+    part: Part, at: npt.NDArray[np.int64], function: Callable[..., Any], *args: Any
+) -> Any:
+    return function(_selected(part, at), *args)
+
+
+def _selected(part: Part, at: npt.NDArray[np.int64]) -> Part:
+    """Those of the rows that lie in a part, with their numbers among them."""
+    low, high = np.searchsorted(at, [part.start, part.start + len(part)])
+    inside = at[low:high] - part.start
+    return Part(int(low), part.X[inside], part.y[inside])
+
+
 def _rows_among(part: Part, rows: npt.NDArray[np.int64]) -> Part:
     """Those of the rows, which are in order, that lie in a part."""
     low, high = np.searchsorted(rows, [part.start, part.start + len(part)])

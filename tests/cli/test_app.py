@@ -85,6 +85,7 @@ def test_the_certificate_knows_the_names_of_the_columns(iris_csv, tmp_path):
         "integrity": True,
         "truth": True,
         "problems": [],
+        "unchecked": [],
     }
     iris_csv.write_text(iris_csv.read_text().replace("petal_width", "width", 1))
     renamed = run(app, check)

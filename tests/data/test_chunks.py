@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import read, read_chunks
-from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.chunks import SelectedRows, as_rows
 from rosenblatt.errors import DataError, LabelError
 
 
@@ -122,3 +122,36 @@ def test_what_was_read_is_taken_as_it_is(tmp_path):
 def test_what_was_probably_meant(given, message):
     with pytest.raises(DataError, match=message):
         as_rows(*given)
+
+
+def test_rows_that_were_taken_are_not_read_again():
+    readings = []
+
+    def source():
+        readings.append(1)
+        return [([[0.0], [1.0]], [0, 1]), (sp.csr_matrix([[2.0], [3.0]]), [1, 0])]
+
+    rows = as_rows(source)
+    part = rows.take([3, 0, 3])
+    assert part.X.ravel().tolist() == [3.0, 0.0, 3.0]
+    assert part.y.tolist() == [-1, -1, -1]
+    assert len(readings) == 2
+    assert rows.take([0]).X.ravel().tolist() == [0.0]
+    assert rows.take([]).X.shape == (0, 1)
+    assert len(readings) == 2
+    assert rows.take([2, 3]).X.ravel().tolist() == [2.0, 3.0]
+    assert len(readings) == 3
+
+
+def test_some_rows_are_a_view_of_chunks():
+    X, y = np.arange(14.0).reshape(7, 2), [0, 1, 0, 1, 1, 0, 1]
+    rows = as_rows([(X[:3], y[:3]), (X[3:4], y[3:4]), (X[4:], y[4:])])
+    at = np.array([1, 2, 4, 6])
+    some = SelectedRows.of(rows, at)
+    found, signs, starts = joined(some)
+    assert np.array_equal(found, X[at])
+    assert signs.tolist() == [1, -1, 1, 1]
+    assert starts == [0, 2, 2]
+    assert some.n_rows == 4
+    assert list(some.each(len)) == [2, 0, 2]
+    assert some.take([3, 0]).X.tolist() == X[[6, 1]].tolist()

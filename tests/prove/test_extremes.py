@@ -47,11 +47,12 @@ def test_the_least_score_is_exact(case, sparse):
     assert found.value == min(scores) == scores[found.row]
     for found, label in zip(scanner.least(v, by_class=True), (1, -1), strict=True):
         assert found.value == min(s for s, side in zip(scores, y, strict=True) if side == label)
-    parts, error, shift = scanner.scores(v)
-    for part, near in parts:
-        for k, s in enumerate(near):
-            off = Fraction(float(s)) * Fraction(2) ** shift - scores[part.start + k]
-            assert abs(off) <= Fraction(error) * Fraction(2) ** shift
+    direction = scanner.direction(v)
+    unit = Fraction(2) ** direction.shift
+    for part in rows.parts():
+        for k, s in enumerate(direction.scores(part)):
+            off = Fraction(float(s)) * unit - scores[part.start + k]
+            assert abs(off) <= Fraction(direction.error) * unit
     norms = [sum((Fraction(v) ** 2 for v in row), Fraction(0)) for row in X.tolist()]
     assert scanner.square == max(norms)
 

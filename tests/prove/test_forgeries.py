@@ -109,9 +109,11 @@ def test_names_given_to_the_search_are_given_to_verify():
 def test_rows_split_off_are_not_copied_to_verify():
     """`verify` reads chunks, part by part, and takes only the few rows of proofs."""
     X, y = TURNING
-    found = infinite_coefficients(X, y)
-    chunks = [(X[:2], y[:2]), (X[2:], y[2:])]
+    chunks = [(X[:2], y[:2]), (X[2:3], y[2:3]), (X[3:], y[3:])]
+    found = infinite_coefficients(chunks)
+    assert found.states == infinite_coefficients(X, y).states
     assert found.verify(chunks)
+    assert found.verify(X, y)
     member = found.evidence.members[0]
     worse = (tuple(-v for v in member), *found.evidence.members[1:])
     assert not change(found, evidence=change(found.evidence, members=worse)).verify(chunks)

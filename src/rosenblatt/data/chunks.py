@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,12 +117,46 @@ class InMemory(Rows):
         return Part(-1, self.problem.X[at], self.problem.y[at])
 
 
+class TakenRows:
+    """Rows that were taken before, so that none is read twice."""
+
+    def __init__(self) -> None:
+        self.place: dict[int, int] = {}
+        self.X: Any = None
+        self.y: Any = None
+
+    def missing(self, at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return np.array(sorted({i for i in at.tolist() if i not in self.place}), dtype=np.int64)
+
+    def add(self, rows: npt.NDArray[np.int64], parts: list[Part]) -> None:
+        Xs, ys = [p.X for p in parts], [p.y for p in parts]
+        if self.y is not None:
+            Xs, ys = [self.X, *Xs], [self.y, *ys]
+        first = len(self.place)
+        self.place.update((i, first + k) for k, i in enumerate(rows.tolist()))
+        if all(map(sp.issparse, Xs)):
+            self.X = sp.vstack(Xs, format="csr")
+        else:
+            self.X = np.vstack([X.toarray() if sp.issparse(X) else X for X in Xs])
+        self.y = np.concatenate(ys)
+
+    def part(self, at: npt.NDArray[np.int64], n_features: int) -> Part:
+        if not at.size:
+            return Part(-1, np.zeros((0, n_features)), np.zeros(0, dtype=np.int8))
+        places = [self.place[i] for i in at.tolist()]
+        return Part(-1, self.X[places], self.y[places])
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chunked(Rows):
-    """A re-iterable of (X, y) chunks. Each reading is compared with the first by checksums."""
+    """A re-iterable of (X, y) chunks. Each reading is compared with the first by checksums.
+
+    Rows that were taken are kept, as long as they are few.
+    """
 
     source: Any
     checksums: tuple[int, ...]
+    taken: TakenRows = field(default_factory=TakenRows)
 
     @classmethod
     def of(cls, source: Any) -> Chunked:
@@ -179,22 +213,67 @@ class Chunked(Rows):
 
     def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
         at = np.asarray(rows, dtype=np.int64)
-        order = np.argsort(at, kind="stable")
-        found_X, found_y, place = [], [], at[order]
-        for part in self.parts():
-            low, high = np.searchsorted(place, [part.start, part.start + len(part)])
-            if high > low:
-                inside = place[low:high] - part.start
-                found_X.append(part.X[inside])
-                found_y.append(part.y[inside])
-        back = np.argsort(order, kind="stable")
-        if not found_X:
-            return Part(-1, np.zeros((0, self.n_features)), np.zeros(0, dtype=np.int8))
-        if all(sp.issparse(X) for X in found_X):
-            X = sp.vstack(found_X, format="csr")
-        else:
-            X = np.vstack([X.toarray() if sp.issparse(X) else X for X in found_X])
-        return Part(-1, X[back], np.concatenate(found_y)[back])
+        few = at.size * self.n_features <= PART
+        taken = self.taken if few else TakenRows()
+        new = taken.missing(at)
+        if new.size:
+            taken.add(new, [part for part in self.each(_rows_among, new) if len(part)])
+        return taken.part(at, self.n_features)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectedRows(Rows):
+    """Some rows of others, with numbers of their own; they stay where they are.
+
+    Attributes
+    ----------
+    rows : Rows
+    at : their numbers there, in order
+    """
+
+    rows: Rows
+    at: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows, at: npt.NDArray[np.int64]) -> SelectedRows:
+        return cls(
+            n_rows=len(at),
+            n_features=rows.n_features,
+            classes=rows.classes,
+            feature_names=rows.feature_names,
+            rows=rows,
+            at=at,
+        )
+
+    def parts(self) -> Iterator[Part]:
+        for part in self.rows.parts():
+            yield _selected(part, self.at)
+
+    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        return self.rows.each(_of_selected, self.at, function, *args)
+
+    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
+        return self.rows.take(self.at[np.asarray(rows, dtype=np.int64)])
+
+
+def _of_selected(
+    part: Part, at: npt.NDArray[np.int64], function: Callable[..., Any], *args: Any
+) -> Any:
+    return function(_selected(part, at), *args)
+
+
+def _selected(part: Part, at: npt.NDArray[np.int64]) -> Part:
+    """Those of the rows that lie in a part, with their numbers among them."""
+    low, high = np.searchsorted(at, [part.start, part.start + len(part)])
+    inside = at[low:high] - part.start
+    return Part(int(low), part.X[inside], part.y[inside])
+
+
+def _rows_among(part: Part, rows: npt.NDArray[np.int64]) -> Part:
+    """Those of the rows, which are in order, that lie in a part."""
+    low, high = np.searchsorted(rows, [part.start, part.start + len(part)])
+    inside = rows[low:high] - part.start
+    return Part(-1, part.X[inside], part.y[inside])
 
 
 def as_rows(X: Any, y: Any = None) -> Rows:

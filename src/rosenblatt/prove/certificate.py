@@ -127,13 +127,16 @@ class _WithProof(Certificate):
         return "witness", f"To look at: a point lies in both convex hulls{where}: {said}."
 
 
-def spoken_of(rows: Rows, intercept: bool) -> dict[str, Any]:
-    """The fields in which every certificate says which rows and hyperplanes it speaks of."""
+def spoken_of(rows: Rows, intercept: bool, digest: str | None = None) -> dict[str, Any]:
+    """The fields in which every certificate says which rows and hyperplanes it speaks of.
+
+    The digest of the data is taken, one reading, unless it is given.
+    """
     return {
         "fit_intercept": intercept,
         "n_rows": rows.n_rows,
         "n_features": rows.n_features,
-        "data": data_digest(rows),
+        "data": data_digest(rows) if digest is None else digest,
         "positive": str(rows.classes[1]),
         "negative": str(rows.classes[0]),
         "feature_names": rows.feature_names,

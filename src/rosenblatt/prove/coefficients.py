@@ -181,7 +181,8 @@ class Coefficients(Sequence[Coefficient]):
                 ]
         return []
 
-    def _untrue(self, rows: Rows) -> list[str]:
+    def _untrue(self, rows: Rows, columns: Columns | None = None) -> list[str]:
+        """What is not true, in words; `columns` are those of the rows, if known."""
         width = rows.n_features + int(self.certificate.fit_intercept)
         if len(self.items) != width:
             return [f"it speaks of {len(self.items)} coefficients, there are {width}"]
@@ -202,7 +203,7 @@ class Coefficients(Sequence[Coefficient]):
         said = said or untrue(self.evidence, claims, rows)
         if not said:
             names = tuple(item.name for item in self.items)
-            told = words.Facts(names, Columns.of(rows), self.evidence)
+            told = words.Facts(names, columns or Columns.of(rows), self.evidence)
             expected = _items(names, self.evidence, claims, told)
             pairs = zip(self.items, expected, strict=True)
             said = [f"the reason of {a.name} is another" for a, b in pairs if a != b]
@@ -309,7 +310,7 @@ def infinite_coefficients(
     evidence, claims = search(rows, certificate, columns, clock)
     told = words.Facts(names, columns, evidence)
     result = Coefficients(_items(names, evidence, claims, told), evidence)
-    wrong = result._untrue(rows)
+    wrong = result._untrue(rows, columns)
     if wrong:
         raise Undecided(f"a proof did not verify: {'; '.join(wrong[:3])}.")
     return result

@@ -88,10 +88,10 @@ def offenders(
 
 def _put_together(search: Search, problem: Problem, seconds: float) -> Offenders:
     """The result, verified. A bound whose search cannot be checked again is not claimed."""
-    rays = search.rays
+    rays, end = search.rays, time.perf_counter() + seconds
     rows = in_memory(problem, np.arange(problem.n_rows))
     certificate = _certificate(problem, rays.rows(np.flatnonzero(search.out)), rays, seconds)
-    w, b = _best_placed(search, problem, certificate)
+    w, b = _best_placed(search, problem, certificate, max(end - time.perf_counter(), 0.0))
     removed = tuple(rays.rows(np.flatnonzero(search.out)).tolist())
     found = Offenders(
         rows=removed,
@@ -141,7 +141,7 @@ def _certificate(problem: Problem, removed: Array, rays: Rays, seconds: float) -
 
 
 def _best_placed(
-    search: Search, problem: Problem, certificate: Separable | None
+    search: Search, problem: Problem, certificate: Separable | None, seconds: float
 ) -> tuple[tuple[Number, ...], Number]:
     """The hyperplane of largest margin where that is quick, else the one that was found."""
     plain = search.plane.w, search.plane.b
@@ -150,7 +150,9 @@ def _best_placed(
     X, y = kept(problem, search.rays.rows(np.flatnonzero(search.out)).tolist())
     try:
         with np.errstate(all="ignore"):  # norms overflow where exact signs do not
-            found = max_margin(X, y, fit_intercept=search.rays.intercept, max_steps=1000)
+            found = max_margin(
+                X, y, fit_intercept=search.rays.intercept, max_steps=1000, max_seconds=seconds
+            )
     except RosenblattError:
         return plain
     w, b = tuple(found.w.tolist()), found.b

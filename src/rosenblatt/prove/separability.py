@@ -22,8 +22,8 @@ No verdict leaves unverified.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -224,9 +224,8 @@ class _Search:
         """The certificate, if w has every row strictly on its side: in floats if they do."""
         for plain in _as_short_as_possible(w):
             vector, b = self._parted(plain)
-            sides = ask(self.rows, Question(self._plane(plain)))
-            if not sides.wrong and not sides.on:
-                low, high = checker.margin_interval(self.rows, vector, b, self.intercept)
+            low, high = checker.margin_interval(self.rows, vector, b, self.intercept)
+            if low > 0 or self._is_strict(plain):
                 return self._verified(
                     Separable(
                         **self._spoken,
@@ -238,6 +237,11 @@ class _Search:
                 )
         return None
 
+    def _is_strict(self, w: Sequence[Any]) -> bool:
+        """Whether w has every row strictly on its side."""
+        sides = ask(self.rows, Question(self._plane(w)))
+        return not sides.wrong and not sides.on
+
     def _parted(self, w: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
         d = self.rows.n_features
         return tuple(w[:d]), w[d] if self.intercept else 0.0
@@ -245,13 +249,16 @@ class _Search:
     def _plane(self, w: Sequence[Any]) -> Plane:
         return checker.plane_of(*self._parted(w), self.intercept)
 
-    @cached_property
+    @property
     def _spoken(self) -> dict[str, Any]:
-        return spoken_of(self.rows, self.intercept)
+        return spoken_of(self.rows, self.intercept, digest="")
 
     def _verified(self, certificate: Certificate) -> Certificate | None:
-        """No answer leaves unverified."""
-        return None if certificate._untrue(self.rows) else certificate.described(self.rows)
+        """No answer leaves unverified. The digest is taken in the same reading."""
+        untrue, answer = certificate._looked(self.rows, digest=True)
+        if untrue:
+            return None
+        return replace(certificate, data=str(answer.digest), sealed=None).described(self.rows)
 
 
 def _errs(part: Part, plane: Plane, rounds_of: Array | None) -> bool:

@@ -17,10 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from rosenblatt.data import chunks
-from rosenblatt.data.chunks import Kept, Part, Rows, two_classes
+from rosenblatt.data.chunks import Kept, Part, Rows, TakenRows, two_classes
 from rosenblatt.data.problem import as_matrix
 from rosenblatt.errors import DataTypeError
 from rosenblatt.prove import separability as one_machine
@@ -119,7 +118,7 @@ class ClusterRows(Rows):
     shards: Shards
     futures: tuple[Any, ...]
     traffic: Traffic = field(default_factory=Traffic)
-    taken: _Taken = field(default_factory=lambda: _Taken())
+    taken: TakenRows = field(default_factory=TakenRows)
 
     @classmethod
     def of(cls, X: Any, y: Any = None, client: Any = None) -> ClusterRows:
@@ -224,36 +223,6 @@ class ClusterRows(Rows):
     def _done(self, leaves: Sequence[Any]) -> None:
         wait_for(self.shards.client, leaves, self.shards.timeout)
         raise_first(leaves, "shard")
-
-
-class _Taken:
-    """Rows that came to this machine, so that none comes twice."""
-
-    def __init__(self) -> None:
-        self.place: dict[int, int] = {}
-        self.X: Any = None
-        self.y: Any = None
-
-    def missing(self, at: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        return np.array(sorted({i for i in at.tolist() if i not in self.place}), dtype=np.int64)
-
-    def add(self, rows: npt.NDArray[np.int64], parts: list[Part]) -> None:
-        Xs, ys = [p.X for p in parts], [p.y for p in parts]
-        if self.y is not None:
-            Xs, ys = [self.X, *Xs], [self.y, *ys]
-        first = len(self.place)
-        self.place.update((i, first + k) for k, i in enumerate(rows.tolist()))
-        if all(map(sp.issparse, Xs)):
-            self.X = sp.vstack(Xs, format="csr")
-        else:
-            self.X = np.vstack([X.toarray() if sp.issparse(X) else X for X in Xs])
-        self.y = np.concatenate(ys)
-
-    def part(self, at: npt.NDArray[np.int64], n_features: int) -> Part:
-        if not at.size:
-            return Part(-1, np.zeros((0, n_features)), np.zeros(0, dtype=np.int8))
-        places = [self.place[i] for i in at.tolist()]
-        return Part(-1, self.X[places], self.y[places])
 
 
 # ------------------------------------------------------------------ what workers do

@@ -9,17 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Rows
-
 Array = npt.NDArray[Any]
 IN_CACHE = 1 << 17  # numbers: 1 MiB, which stays in the cache while it is looked at twice
-
-
-def blocks(rows: Rows) -> Iterator[tuple[int, Any, Array]]:
-    """(first row, X, y), as many rows at a time as a cache holds."""
-    for part in rows.parts():
-        for low, X in slices(part.X, IN_CACHE):
-            yield part.start + low, X, part.y[low : low + X.shape[0]]
 
 
 def slices(X: Any, numbers: int) -> Iterator[tuple[int, Any]]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz, fmpz_mat, nmod_mat
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.chunks import Part, Rows
 from rosenblatt.prove.checking import limbs
 from rosenblatt.prove.checking.blocks import as_float64, with_ones
 
@@ -105,10 +105,12 @@ def spans(
     (True, False)
     """
     span = Span.of(rows.take(at).X, intercept, orthogonal)
-    return all(
-        span.contains(part.X[np.flatnonzero(among[part.start : part.start + len(part)])])
-        for part in rows.parts()
-    )
+    return all(rows.each(_contained, span, among))
+
+
+def _contained(part: Part, span: Span, among: Mask) -> bool:
+    """Whether the span contains those of the rows of a part."""
+    return span.contains(part.X[np.flatnonzero(among[part.start : part.start + len(part)])])
 
 
 def _alive(X: Any) -> Mask:

@@ -33,20 +33,28 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Rows) -> Columns:
-        d = rows.n_features
+        found: list[Columns] = list(rows.each(cls.of_part))
+        examples = np.stack([one.example for one in found])
+        first = (examples >= 0).argmax(axis=0)
+        return cls(
+            np.minimum.reduce([one.low for one in found]),
+            np.maximum.reduce([one.high for one in found]),
+            np.sum([one.used for one in found], axis=0),
+            examples[first, np.arange(rows.n_features)],
+        )
+
+    @classmethod
+    def of_part(cls, part: Part) -> Columns:
+        """The same of the rows of a part."""
+        d = part.X.shape[1]
         low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
-        used, example = np.zeros((2, d), dtype=np.int64), np.full(d, -1)
-        for part in rows.parts():
-            for k, label in enumerate((-1, 1)):
-                X = part.X[np.flatnonzero(part.y == label)]
-                if X.shape[0]:
-                    low[k] = np.minimum(low[k], _flat(X.min(axis=0)))
-                    high[k] = np.maximum(high[k], _flat(X.max(axis=0)))
-                    used[k] += _flat((X != 0).sum(axis=0)).astype(np.int64)
-            missing = np.flatnonzero(example < 0)
-            if missing.size:
-                example[missing] = _examples(part, missing)
-        return cls(low, high, used, example)
+        used = np.zeros((2, d), dtype=np.int64)
+        for k, label in enumerate((-1, 1)):
+            X = part.X[np.flatnonzero(part.y == label)]
+            if X.shape[0]:
+                low[k], high[k] = _flat(X.min(axis=0)), _flat(X.max(axis=0))
+                used[k] = _flat((X != 0).sum(axis=0)).astype(np.int64)
+        return cls(low, high, used, _examples(part))
 
     @property
     def largest(self) -> Array:
@@ -66,15 +74,14 @@ def _flat(values: Any) -> Array:
     return np.asarray(dense, dtype=np.float64).ravel()
 
 
-def _examples(part: Part, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For each of the columns a row where it is not 0 (if dense, the largest), or -1."""
+def _examples(part: Part) -> npt.NDArray[np.int64]:
+    """For each column a row where it is not 0 (if dense, the largest), or -1."""
     X = part.X
     if sp.issparse(X):
         at, row = np.flatnonzero(X.data), np.full(X.shape[1], -1)
         there, first = np.unique(X.indices[at], return_index=True)
         row[there] = np.searchsorted(X.indptr, at[first], side="right") - 1
-        row = row[columns]
     else:
-        row = np.abs(X[:, columns]).argmax(axis=0)
-        row = np.where(X[row, columns] != 0, row, -1)
+        row = np.abs(X).argmax(axis=0)
+        row = np.where(X[row, np.arange(X.shape[1])] != 0, row, -1)
     return np.where(row >= 0, row + part.start, -1)

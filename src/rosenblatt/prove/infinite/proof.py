@@ -28,7 +28,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from rosenblatt.data.chunks import InMemory, Kept, Part, Rows
+from rosenblatt.data.chunks import InMemory, Kept, Part, Rows, SelectedRows
 from rosenblatt.data.problem import Problem
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, Combination, Separable
@@ -247,7 +247,9 @@ def _errors(part: Part, plane: Plane, off: npt.NDArray[np.bool_] | None) -> int:
 
 
 def subset(rows: Rows, at: npt.NDArray[np.int64]) -> Rows:
-    """Some rows as rows in memory."""
+    """Some rows: copied if they are in memory, otherwise left where they are."""
+    if not isinstance(rows, InMemory):
+        return SelectedRows.of(rows, at)
     part = rows.take(at)
     return InMemory(
         n_rows=len(at),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -37,34 +37,34 @@ def broken(
     rows: Rows, relations: Sequence[Relation], intercept: bool, most: int = 20
 ) -> list[npt.NDArray[np.int64]]:
     """For every relation, some rows on which it does not hold, exactly; none if it holds."""
-    found: list[list[int]] = [[] for _ in relations]
     if not relations:
         return []
-    for part, column in _by_columns(rows, intercept):
-        for wrong, relation in zip(found, relations, strict=True):
-            if len(wrong) < most:
-                values = np.stack([column(j) for j, _ in _joined(relation)], axis=1)
-                off = _not_zero(values, [c for _, c in _joined(relation)])
-                wrong += (part.start + off[: most - len(wrong)]).tolist()
-    return [np.array(wrong, dtype=np.int64) for wrong in found]
+    parts = zip(*rows.each(_broken_in, tuple(relations), intercept, most), strict=True)
+    return [np.concatenate(found)[:most] for found in parts]
+
+
+def _broken_in(
+    part: Part, relations: Sequence[Relation], intercept: bool, most: int
+) -> list[npt.NDArray[np.int64]]:
+    """The same for the rows of a part."""
+    X = sp.csc_array(part.X) if sp.issparse(part.X) else part.X
+
+    def column(j: int) -> Array:
+        if j == X.shape[1] and intercept:
+            return np.ones(X.shape[0])
+        values = X[:, [j]].toarray().ravel() if sp.issparse(X) else X[:, j]
+        return np.asarray(values, dtype=np.float64)
+
+    found = []
+    for relation in relations:
+        values = np.stack([column(j) for j, _ in _joined(relation)], axis=1)
+        off = _not_zero(values, [c for _, c in _joined(relation)])
+        found.append(part.start + off[:most])
+    return found
 
 
 def _joined(relation: Relation) -> Terms:
     return (*relation.terms, (relation.column, Fraction(-1)))
-
-
-def _by_columns(rows: Rows, intercept: bool) -> Iterator[tuple[Part, Any]]:
-    """Every part, with a function that gives a column of it as float64."""
-    for part in rows.parts():
-        X = sp.csc_array(part.X) if sp.issparse(part.X) else part.X
-
-        def column(j: int, X: Any = X) -> Array:
-            if j == X.shape[1] and intercept:
-                return np.ones(X.shape[0])
-            values = X[:, [j]].toarray().ravel() if sp.issparse(X) else X[:, j]
-            return np.asarray(values, dtype=np.float64)
-
-        yield part, column
 
 
 def _not_zero(values: Array, factors: Sequence[Fraction]) -> npt.NDArray[np.int64]:

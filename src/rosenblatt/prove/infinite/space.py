@@ -18,7 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.chunks import Part, Rows
 from rosenblatt.prove import exact
 from rosenblatt.prove.infinite.proof import Number, exact_rows
 from rosenblatt.prove.infinite.relations import Terms
@@ -90,7 +90,7 @@ class Space:
         w = np.zeros(self.rows.n_features + 1)
         with np.errstate(all="ignore"):
             w[list(self.kept)] = (v if self.lift is None else self.lift @ v) * self.scale
-            raw = [(part.X @ w[:-1] + w[-1]) * part.y for part in self.rows.parts()]
+        raw = list(self.rows.each(_scores, w))
         return np.asarray(np.nan_to_num(np.concatenate(raw), nan=-np.inf))
 
     def scaled(self, at: npt.NDArray[np.int64]) -> Array:
@@ -148,6 +148,12 @@ def coprime(values: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     whole = [int(v * common) for v in values]
     divisor = gcd(*whole) or 1
     return [v // divisor for v in whole], Fraction(common, divisor)
+
+
+def _scores(part: Part, w: Array) -> Array:
+    """w.z_i of the rows of a part."""
+    with np.errstate(all="ignore"):
+        return np.asarray((part.X @ w[:-1] + w[-1]) * part.y)
 
 
 def _free(directions: tuple[Terms, ...]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from rosenblatt.data.chunks import Part
 from rosenblatt.prove.exact import integer_rows
 from rosenblatt.prove.margins.corral import Corral, ExactCorral
-from rosenblatt.prove.margins.extremes import Scanner, sqrt_up
+from rosenblatt.prove.margins.extremes import Direction, Scanner, sqrt_up
 
 Array = npt.NDArray[Any]
 PER_SCAN = 60  # rows of each group that a scan adds to the working set
@@ -141,23 +141,19 @@ class Closest:
 
     def _scan(self, p: Array) -> tuple[list[float], bool]:
         """The lowest score of each group over all rows; the lowest few join the working set."""
-        parts, _, shift = self.scanner.scores(p)
+        direction = self.scanner.direction(p)
         self.scans += 1
-        lowest, few = [np.inf] * self.groups, [_Few() for _ in range(self.groups)]
-        for part, scores in parts:
-            for g in range(self.groups):
-                mine = np.flatnonzero(part.y == 1 - 2 * g) if self.groups == 2 else None
-                values = scores if mine is None else scores[mine]
-                if values.size:
-                    lowest[g] = min(lowest[g], float(values.min()))
-                    few[g].look(part, mine, values)
+        parts = zip(*self.rows.each(_few_lowest, direction, self.groups), strict=True)
+        few = [_joined(list(found)) for found in parts]
+        lowest = [float(found.scores.min(initial=np.inf)) for found in few]
         fresh = False
         for found in few:
             new = [k for k, r in enumerate(found.rows.tolist()) if r not in self.known]
             if new:
                 fresh = True
                 self._let_in(Part(-1, found.X[new], found.y[new]), found.rows[new])
-        return [float(np.ldexp(v, shift - self.exponent)) for v in lowest], fresh
+        shift = direction.shift - self.exponent
+        return [float(np.ldexp(v, shift)) for v in lowest], fresh
 
     # --------------------------------------------------------------- in rationals
 
@@ -208,24 +204,35 @@ class Closest:
         return point, square / Fraction(4) ** self.exact.exponent
 
 
+@dataclass(frozen=True, eq=False)
 class _Few:
-    """The rows with the lowest scores so far, kept as they come by: chunks are read once."""
+    """The rows of a group with the lowest scores: they come with the answer, so none is fetched."""
 
-    def __init__(self) -> None:
-        self.scores, self.rows = np.zeros(0), np.zeros(0, dtype=np.int64)
-        self.y = np.zeros(0, dtype=np.int8)
-        self.X: Any = None
+    scores: Array
+    rows: npt.NDArray[np.int64]
+    X: Any
+    y: Array
 
-    def look(self, part: Part, mine: Array | None, scores: Array) -> None:
-        """Rows `mine` of the part (None: all) have these scores."""
-        low = _lowest(scores)
-        at = low if mine is None else mine[low]
-        joined = np.concatenate([self.scores, scores[low]])
-        keep = _lowest(joined)
-        X = part.X[at] if self.X is None else _stacked(self.X, part.X[at])
-        self.X, self.scores = X[keep], joined[keep]
-        self.rows = np.concatenate([self.rows, at + part.start])[keep]
-        self.y = np.concatenate([self.y, part.y[at]])[keep]
+
+def _few_lowest(part: Part, direction: Direction, groups: int) -> list[_Few]:
+    """Of a part, for each group."""
+    scores, found = direction.scores(part), []
+    for g in range(groups):
+        mine = np.flatnonzero(part.y == 1 - 2 * g) if groups == 2 else np.arange(len(part))
+        at = mine[_lowest(scores[mine])]
+        found.append(_Few(scores[at], at + part.start, part.X[at], part.y[at]))
+    return found
+
+
+def _joined(parts: list[_Few]) -> _Few:
+    """Of all parts."""
+    scores = np.concatenate([few.scores for few in parts])
+    keep = _lowest(scores)
+    X = parts[0].X
+    for few in parts[1:]:
+        X = _stacked(X, few.X)
+    rows, y = (np.concatenate([getattr(few, name) for few in parts]) for name in ("rows", "y"))
+    return _Few(scores[keep], rows[keep], X[keep], y[keep])
 
 
 def _lowest(scores: Array) -> Array:

@@ -9,7 +9,7 @@ of summation; the few that could be the extreme one are then summed over integer
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -84,23 +84,19 @@ class Least:
     exact: bool = True
 
 
-class _Lowest:
-    """The smallest score so far, and the rows within `reach` of it."""
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """Weights and an offset for scores y_i v.x_i, times 2^-shift, each wrong by at most `error`."""
 
-    def __init__(self, reach: float) -> None:
-        self.reach, self.score = reach, math.inf
-        self.kept: list[tuple[Array, Array]] = []
+    weights: Array
+    offset: float
+    error: float
+    shift: int
 
-    def look(self, rows: Array, scores: Array) -> None:
-        if scores.size:
-            self.score = min(self.score, float(scores.min()))
-            keep = scores <= self.score + self.reach
-            self.kept.append((rows[keep], scores[keep]))
-
-    def candidates(self) -> tuple[Array, Array]:
-        rows, scores = map(np.concatenate, zip(*self.kept, strict=True))
-        keep = scores <= self.score + self.reach
-        return rows[keep], scores[keep]
+    def scores(self, part: Part) -> Array:
+        """Of the rows of a part."""
+        raw = np.asarray(part.X @ self.weights, dtype=np.float64) + self.offset
+        return np.asarray(raw * part.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,28 +124,17 @@ class Scanner:
     @classmethod
     def of(cls, rows: Rows, constant: bool) -> Scanner:
         """One reading of all rows."""
-        top, square, first = -1000, Fraction(0), [-1, -1]
-        for part in rows.parts():
-            exponent = _exponent(part.X)
-            top, square = max(top, exponent), max(square, _largest_square(part.X, exponent))
-            for side, label in enumerate((1, -1)):
-                mine = np.flatnonzero(part.y == label)
-                if first[side] < 0 and mine.size:
-                    first[side] = part.start + int(mine[0])
-        return cls(rows, constant, top, square, (first[0], first[1]))
+        exponents, squares, firsts = zip(*rows.each(_summary), strict=True)
+        first = [next((f[k] for f in firsts if f[k] >= 0), -1) for k in range(2)]
+        return cls(rows, constant, max(exponents), max(squares), (first[0], first[1]))
 
     @property
     def radius_squared(self) -> Fraction:
         """R^2 = max ||z_i||^2."""
         return self.square + int(self.constant)
 
-    def scores(
-        self, v: Sequence[Number] | Array
-    ) -> tuple[Iterator[tuple[Part, Array]], float, int]:
-        """y_i v.x_i of every part, times 2^-shift; a bound on the error of each; the shift.
-
-        With a constant the last entry of v belongs to it.
-        """
+    def direction(self, v: Sequence[Number] | Array) -> Direction:
+        """What y_i v.x_i is computed with; with a constant the last entry of v belongs to it."""
         near, power = _mantissas(v)
         d = self.rows.n_features
         size = float(np.linalg.norm(near)) * (1 + 1e-9)
@@ -161,12 +146,7 @@ class Scanner:
         tail = (2 * d + 8) * (TINY + math.ldexp(1.0, abs(self.exponent) - 1074))
         error = gamma * (radius * size + abs(offset)) * (1 + 1e-9) + tail
 
-        def each() -> Iterator[tuple[Part, Array]]:
-            for part in self.rows.parts():
-                scores = np.asarray(part.X @ weights, dtype=np.float64) + offset
-                yield part, scores * part.y
-
-        return each(), error, power + self.exponent
+        return Direction(weights, offset, error, power + self.exponent)
 
     def least(
         self, v: Sequence[Number], by_class: bool = False, enough: float = 0.0
@@ -176,20 +156,24 @@ class Scanner:
         Exact, unless more than FEW rows could be it and floats are sure to within a relative
         `enough`; then it is a bound from below.
         """
-        parts, error, shift = self.scores(v)
-        sides = (1, -1) if by_class else (0,)
-        lowest = [_Lowest(2 * error) for _ in sides]
-        for part, scores in parts:
-            for label, low in zip(sides, lowest, strict=True):
-                mine = np.flatnonzero(part.y == label) if label else np.arange(len(part))
-                low.look(mine + part.start, scores[mine])
-        return tuple(self._settled(v, low, shift, enough) for low in lowest)
+        direction, sides = self.direction(v), (1, -1) if by_class else (0,)
+        found = zip(*self.rows.each(_lowest, direction, sides), strict=True)
+        return tuple(self._settled(v, list(parts), direction, enough) for parts in found)
 
-    def _settled(self, v: Sequence[Number], low: _Lowest, shift: int, enough: float) -> Least:
-        at, scores = low.candidates()
-        error = low.reach / 2
-        if len(at) > FEW and error <= enough * (low.score - error):
-            value = (Fraction(low.score) - Fraction(error)) * Fraction(2) ** shift
+    def _settled(
+        self,
+        v: Sequence[Number],
+        parts: list[tuple[Array, Array]],
+        direction: Direction,
+        enough: float,
+    ) -> Least:
+        """The least of the rows near the lowest score, exactly if they are few."""
+        at, scores = map(np.concatenate, zip(*parts, strict=True))
+        low, error = float(scores.min()), direction.error
+        near = scores <= low + 2 * error
+        at, scores = at[near], scores[near]
+        if len(at) > FEW and error <= enough * (low - error):
+            value = (Fraction(low) - Fraction(error)) * Fraction(2) ** direction.shift
             return Least(value, int(at[np.argmin(scores)]), exact=False)
         return self._exactly(v, at)
 
@@ -203,6 +187,25 @@ class Scanner:
                 best = value, row
         assert best is not None
         return Least(best[0] / common, best[1])
+
+
+def _summary(part: Part) -> tuple[int, Fraction, tuple[int, int]]:
+    """Of a part: the exponent, the largest ||x_i||^2, and the first row of each class or -1."""
+    exponent = _exponent(part.X)
+    mine = [np.flatnonzero(part.y == label) for label in (1, -1)]
+    first = [part.start + int(at[0]) if at.size else -1 for at in mine]
+    return exponent, _largest_square(part.X, exponent), (first[0], first[1])
+
+
+def _lowest(part: Part, direction: Direction, sides: tuple[int, ...]) -> list[tuple[Array, Array]]:
+    """For each label (0: all) the rows of a part that could have the lowest score, and scores."""
+    scores, found = direction.scores(part), []
+    for label in sides:
+        mine = np.flatnonzero(part.y == label) if label else np.arange(len(part))
+        least = scores[mine].min(initial=math.inf)
+        mine = mine[scores[mine] <= least + 2 * direction.error]
+        found.append((mine + part.start, scores[mine]))
+    return found
 
 
 def exact_dot(X: Any, k: int, whole: list[int], constant: bool) -> Fraction:

@@ -11,7 +11,7 @@ losses are then summed with all rounding errors on the safe side.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from rosenblatt.data.chunks import Part
-from rosenblatt.prove.margins.extremes import Scanner
+from rosenblatt.prove.margins.extremes import Direction, Scanner
 
 Array = npt.NDArray[Any]
 NUMBERS_PER_SEARCH = 2e9  # how many entries of the rows the descent may look at
@@ -37,17 +37,21 @@ class Losses:
 
 def losses(scanner: Scanner, v: Array) -> Losses | None:
     """The losses of v; None if they leave the range of floats."""
-    parts, error, shift = scanner.scores(v)
     total = squares = 0.0
-    with np.errstate(all="ignore"):
-        for _, scores in parts:
-            low = np.ldexp(scores - 1.5 * error, shift)  # rounding is less than error / 8
-            d = np.maximum(0.0, 1.0 - low)
-            total, squares = total + float(d.sum()), squares + float(d @ d)
+    for one, two in scanner.rows.each(_losses, scanner.direction(v)):
+        total, squares = total + one, squares + two
     if not math.isfinite(total + squares):
         return None
     more = 1 + Fraction(scanner.rows.n_rows + 32) * Fraction(2) ** -51
     return Losses(Fraction(total) * more, Fraction(squares) * more)
+
+
+def _losses(part: Part, direction: Direction) -> tuple[float, float]:
+    """sum d_i and sum d_i^2 over a part, from scores that are at most the true ones."""
+    with np.errstate(all="ignore"):  # rounding is less than error / 8
+        low = np.ldexp(direction.scores(part) - 1.5 * direction.error, direction.shift)
+        d = np.maximum(0.0, 1.0 - low)
+        return float(d.sum()), float(d @ d)
 
 
 def good_directions(
@@ -74,6 +78,38 @@ def _unit(v: Array) -> Array:
     return v / top if top > 0 else v
 
 
+@dataclass(frozen=True, eq=False)
+class _Plane:
+    """Weights and offset, and the power of two that rows are thought of as times."""
+
+    weights: Array
+    offset: float
+    power: int
+    constant: bool
+
+    def total(self, part: Part, c: Array) -> Array:
+        """sum_i c_i z_i over a part."""
+        signed = c * part.y
+        found = np.asarray(part.X.T @ np.ldexp(signed, self.power), dtype=np.float64)
+        return np.append(found, np.ldexp(signed.sum(), self.power)) if self.constant else found
+
+
+def _scores(part: Part, plane: _Plane) -> Array:
+    """w.z_i of a part."""
+    return np.asarray((part.X @ plane.weights + plane.offset) * part.y, dtype=np.float64)
+
+
+def _sum(part: Part, plane: _Plane) -> Array:
+    """sum z_i over a part."""
+    return plane.total(part, np.ones(len(part)))
+
+
+def _squares(part: Part, plane: _Plane) -> tuple[float, Array]:
+    """sum d_i^2 and sum d_i z_i over a part, d_i = max(0, 1 - w.z_i)."""
+    d = np.maximum(0.0, 1.0 - _scores(part, plane))
+    return float(d @ d), plane.total(part, d)
+
+
 class _Search:
     """Floats only; the rows are thought of as times 2^-exponent, v as times 2^exponent."""
 
@@ -81,32 +117,23 @@ class _Search:
         self.scanner, self.passes = scanner, passes
         self.size = math.sqrt(float(growth / Fraction(4) ** scanner.exponent))
 
-    def parts(self, v: Array) -> Iterator[tuple[Part, Array]]:
+    def plane(self, v: Array) -> _Plane:
+        """v for rows as they are."""
         d, e = self.scanner.rows.n_features, -self.scanner.exponent
-        offset = np.ldexp(v[d], e) if self.scanner.constant else 0.0
-        weights = np.ldexp(v[:d], e)
-        for part in self.scanner.rows.parts():
-            yield part, np.asarray((part.X @ weights + offset) * part.y, dtype=np.float64)
-
-    def transposed(self, part: Part, c: Array) -> Array:
-        """sum_i c_i z_i over a part."""
-        e, signed = -self.scanner.exponent, c * part.y
-        total = np.asarray(part.X.T @ np.ldexp(signed, e), dtype=np.float64)
-        return np.append(total, np.ldexp(signed.sum(), e)) if self.scanner.constant else total
+        offset = float(np.ldexp(v[d], e)) if self.scanner.constant else 0.0
+        return _Plane(np.ldexp(v[:d], e), offset, e, self.scanner.constant)
 
     def mean(self) -> Array:
         """The direction of the mean of the z_i."""
-        columns = self.scanner.rows.n_features + int(self.scanner.constant)
-        zero = np.zeros(columns)
-        return sum((self.transposed(p, np.ones(len(p))) for p, _ in self.parts(zero)), zero)
+        zero = np.zeros(self.scanner.rows.n_features + int(self.scanner.constant))
+        return sum(self.scanner.rows.each(_sum, self.plane(zero)), zero)
 
     def value(self, v: Array) -> tuple[float, Array]:
         """F and its gradient."""
         squares, slope = 0.0, np.zeros(len(v))
-        for part, scores in self.parts(v):
-            d = np.maximum(0.0, 1.0 - scores)
-            squares += float(d @ d)
-            slope -= self.transposed(part, d)
+        for one, total in self.scanner.rows.each(_squares, self.plane(v)):
+            squares += one
+            slope -= total
         norm, loss = float(np.linalg.norm(v)), math.sqrt(self.passes * squares)
         gradient = self.size * v / max(norm, 1e-300)
         if loss > 0:
@@ -122,7 +149,7 @@ class _Search:
 
     def scaled(self, v: Array, form: str) -> Array:
         """The best of many multiples of v for one of the bounds."""
-        scores = np.concatenate([s for _, s in self.parts(v)])
+        scores = np.concatenate(list(self.scanner.rows.each(_scores, self.plane(v))))
         top, norm = float(np.abs(scores).max()), float(np.linalg.norm(v)) * self.size
         if not 0 < top < math.inf:
             return v

@@ -35,8 +35,8 @@ def short_run(cone: Cone, limits: Limits) -> ShortRun:
     rows, clean, left = cone.rows, False, _passes(cone)
     if rows.apart:
         return _mixed_run(cone, limits)
-    first = next(iter(rows.parts()))
-    state = State.at(np.zeros(rows.n_features), np.zeros(1), first.X.dtype)
+    kind = rows.problem.X.dtype if isinstance(rows, InMemory) else np.dtype(np.float64)
+    state = State.at(np.zeros(rows.n_features), np.zeros(1), kind)
     try:
         while left > 0 and not clean and state.updates[0] <= max(FEW_UPDATES, 20 * rows.n_rows):
             limits.check_time()
@@ -45,8 +45,7 @@ def short_run(cone: Cone, limits: Limits) -> ShortRun:
                 clean = _passed(rows.problem.X, rows.problem.y, cone, state, PASSES)
             else:
                 left -= 1
-                passed = [_passed(p.X, p.y, cone, state, 1) for p in rows.parts()]
-                clean = all(passed)
+                clean = all(list(rows.each(_part_passed, cone, state)))
         W, b = state.kept("last" if clean else "average")
     except OverflowedError:  # the programs work on scaled columns
         return ShortRun(False, np.zeros(cone.n_columns))
@@ -84,6 +83,11 @@ def _run_apart(
     except OverflowedError:
         return None
     return bool(state.updates[0] > 0), np.append(state.w[0], state.b), np.append(mean, b)
+
+
+def _part_passed(part: Part, cone: Cone, state: State) -> bool:
+    """Whether a pass over a part, on this machine, was clean."""
+    return _passed(part.X, part.y, cone, state, 1)
 
 
 def _passed(X: Any, y: Any, cone: Cone, state: State, passes: int) -> bool:

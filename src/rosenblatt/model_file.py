@@ -3,7 +3,7 @@
 A safetensors file: the tensors `coef`, `intercept` and, where they are numbers, `classes`; the
 rest is one JSON text in its metadata, beside the number of the format and a SHA-256 digest of all
 of it. The digest tells accidents (it is no signature: whoever can write the file can write the
-digest). docs/models.md describes the file byte by byte.
+digest). docs/how-to/models.md describes the file byte by byte.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ What to try next, in Python:
   from rosenblatt import Perceptron
   clf = Perceptron(keep="average").fit(X, y)   # your data, scikit-learn's habits
   print(clf.trace_)                            # mistakes per epoch and why it stopped
-Then README.md for the three jobs, docs/conventions.md for what the lectures do."""
+Then README.md for the three jobs, docs/explanation/conventions.md for what the lectures do."""
 
 
 @command(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.lectures.case_study import prognostic
 from rosenblatt.lectures.lecture import Given, Slip
 from rosenblatt.lectures.sutd import LECTURE, case, kinds
-from rosenblatt.lectures.sutd.tumours import prognostic
 from tests.lectures.shown import shown as computed
 
 CASE = {section.__name__: section for section in case.SECTIONS}
@@ -131,7 +131,7 @@ def test_time_until_recurrence_as_a_regression(wpbc):
     ("text", "error", "said"),
     [
         ("", DataError, "is empty"),
-        ("1,N,31\n", DataError, "row 1 of .* has 3 cells, and wpbc.data has 35"),
+        ("1,N,31\n", DataError, "row 1 of .* has 3 cells; wpbc.data has 35"),
         ("1,X," + ",".join("1" * 33) + "\n", LabelError, r"outcomes must be N and R, got \['X'\]"),
         ("1,N,z," + ",".join("1" * 32) + "\n1,R," + ",".join("1" * 33), DataError, "'z' in .* is"),
     ],

@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 
 from rosenblatt.errors import ParameterError
+from rosenblatt.lectures.case_study import Tumours, tumours
 from rosenblatt.lectures.lecture import Lecture
 
+__all__ = ["NAMES", "Tumours", "lecture", "tumours"]
 NAMES = ("radivojac", "chan", "sutd", "online", "cisc271")
 
 

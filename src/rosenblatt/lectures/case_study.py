@@ -1,4 +1,4 @@
-"""Tumours: the data of the case study, from the file given or from scikit-learn."""
+"""Case study of sutd: tumours with 30 measurements and an outcome."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ MISSING = "?"
 
 @dataclass(frozen=True, eq=False)
 class Tumours:
-    """One tumour a row. Missing values are nan; `time` only where patients were followed."""
+    """One tumour per row. Missing values are nan; `time` is None if patients were not followed."""
 
     X: Array
     outcome: Array
     names: tuple[str, ...]
-    words: dict[str, str]  # what the outcomes mean; the first is the class looked for
+    words: dict[str, str]  # meaning of the outcomes; the first one is the positive class
     source: str
     time: Array | None = None
 
     @property
     def positive(self) -> str:
-        """The outcome that is looked for."""
+        """The outcome of the positive class."""
         return next(iter(self.words))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows of each outcome."""
+        """Number of rows per outcome."""
         return {k: int((self.outcome == k).sum()) for k in self.words}
 
 
@@ -46,28 +46,28 @@ def measurements() -> tuple[str, ...]:
 
 
 def diagnostic() -> Tumours:
-    """569 tumours, malignant or benign: the set that scikit-learn ships."""
+    """569 tumours, malignant or benign: the data set in scikit-learn."""
     data = load_breast_cancer()
     return Tumours(
         X=data.data,
         outcome=np.where(data.target == 0, "M", "B"),
         names=measurements(),
         words={"M": "malignant", "B": "benign"},
-        source="the diagnostic set that comes with scikit-learn",
+        source="the diagnostic data set in scikit-learn",
     )
 
 
 def prognostic(path: Path) -> Tumours:
-    """The file of the lecture, as UCI has it (wpbc.data)."""
+    """198 tumours, recurrent or not: the lecture's own file, wpbc.data of UCI."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row]
     if not rows:
-        raise DataError(f"{path} is empty. Give the UCI file wpbc.data with --data.")
+        raise DataError(f"{path} is empty. Give the file wpbc.data of the UCI repository.")
     for k, row in enumerate(rows):
         if len(row) != CELLS:
             raise DataError(
-                f"row {k + 1} of {path} has {len(row)} cells, and wpbc.data has {CELLS}: id, "
-                "outcome, time, 30 measurements, tumour size, lymph nodes. Give that file."
+                f"row {k + 1} of {path} has {len(row)} cells; wpbc.data has {CELLS}: id, outcome, "
+                "time, 30 measurements, tumour size, lymph nodes."
             )
     outcome = np.array([row[1].strip() for row in rows])
     if set(outcome.tolist()) != {"N", "R"}:
@@ -81,7 +81,7 @@ def prognostic(path: Path) -> Tumours:
         outcome=outcome,
         names=(*measurements(), "tumour size", "lymph nodes"),
         words={"R": "recurrent", "N": "non-recurrent"},
-        source=f"the prognostic set, {path.name}",
+        source=f"the prognostic data set, {path.name}",
         time=numbers[:, 0],
     )
 
@@ -97,6 +97,29 @@ def _number(cell: str, path: Path) -> float:
         ) from None
 
 
-def tumours(path: Path | None) -> Tumours:
-    """The file if it is given, else the companion."""
-    return diagnostic() if path is None else prognostic(path)
+def tumours(path: Path | str | None = None) -> Tumours:
+    """The tumours of the case study.
+
+    Parameters
+    ----------
+    path : Path or str, optional
+        The lecture's own data, wpbc.data of the UCI repository. It is not part of the package;
+        without it, the related data set in scikit-learn is used.
+
+    Returns
+    -------
+    Tumours
+        Measurements, outcomes, and what they mean.
+
+    Raises
+    ------
+    DataError
+        If the file has another layout.
+
+    Examples
+    --------
+    >>> from rosenblatt.lectures import tumours
+    >>> tumours().counts
+    {'M': 212, 'B': 357}
+    """
+    return diagnostic() if path is None else prognostic(Path(path))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.estimators import Perceptron
+from rosenblatt.lectures.case_study import tumours
 from rosenblatt.lectures.drawing import intervals
 from rosenblatt.lectures.lecture import Given, Note, Part, Picture, Section, Slip, Table
 from rosenblatt.lectures.sutd.judging import Judged, classifiers, encoded, judge, regressors
-from rosenblatt.lectures.sutd.tumours import tumours
 from rosenblatt.prove.separability import separability
 
 LECTURE_ROWS = (

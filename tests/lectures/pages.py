@@ -7,7 +7,8 @@ A test asserts on the variables of the page:
 
 The cells run as on the site: in order, in one namespace, in the folder of the page. The last
 expression of a cell is displayed, and so are the `{eval}` expressions of the text after it.
-Warnings are errors, as in every test. A cell that fails raises `PageError` with page, line and cell.
+Warnings are errors, as in every test. A cell that fails raises `PageError` with page, line and
+cell.
 """
 
 import ast
@@ -22,9 +23,7 @@ import matplotlib as mpl
 from rosenblatt.lectures.notebook import pages_folder
 
 CELL = re.compile(
-    r"^(?P<fence>`{3,})\{code-cell\}[^
-]*
-(?P<body>.*?)^(?P=fence)[ 	]*$", re.M | re.S
+    r"^(?P<fence>`{3,})\{code-cell\}[^\n]*\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.M | re.S
 )
 OPTIONS = re.compile(r"\A(---\n.*?\n---\n|(:[\w-]+:[^\n]*\n)+)", re.S)
 EVAL = re.compile(r"\{eval\}`([^`]+)`")

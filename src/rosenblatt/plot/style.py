@@ -1,0 +1,146 @@
+"""The style of figures: colours for light and dark ground, markers, dashes, and new Axes.
+
+The hues are those of Okabe and Ito, who chose them to be told apart with any colour vision. No
+meaning rests on hue alone: classes differ in the shape of their markers, lines in their dashes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rosenblatt.errors import MissingPackageError
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (3, 1.4)))
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one figure, as hex codes.
+
+    `picture` turns each into a CSS variable: ``ink`` into ``--fig-ink``, and so on.
+    """
+
+    ink: str  # lines and text that belong to no class
+    ground: str
+    muted: str  # grids and what is less important
+    negative: str  # the first class
+    positive: str  # the second class
+    third: str
+    fourth: str
+    accent: str  # what the reader should look at
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Colours of several classes or curves, in order."""
+        return (self.negative, self.positive, self.third, self.fourth, self.accent, self.muted)
+
+    def css(self) -> dict[str, str]:
+        """The name of the CSS variable of each colour."""
+        letters = {"positive": "a", "negative": "b", "third": "c", "fourth": "d"}
+        return {code: f"--fig-{letters.get(name, name)}" for name, code in asdict(self).items()}
+
+
+LIGHT = Palette(
+    ink="#1b1f24",
+    ground="#ffffff",
+    muted="#6e7781",
+    negative="#0072b2",
+    positive="#e69f00",
+    third="#009e73",
+    fourth="#cc79a7",
+    accent="#d55e00",
+)
+DARK = Palette(
+    ink="#e6e8ea",
+    ground="#14181e",
+    muted="#9aa3ad",
+    negative="#5ab4f0",
+    positive="#ffc24d",
+    third="#35c99d",
+    fourth="#e6a3c8",
+    accent="#ff8a50",
+)
+colors = LIGHT
+
+
+def pyplot() -> Any:
+    """Import matplotlib.pyplot, which takes long, when the first figure is made."""
+    try:
+        import matplotlib.pyplot
+    except ImportError as missing:
+        raise MissingPackageError(
+            "plots are drawn with matplotlib, which is not installed. "
+            "Install it: pip install 'rosenblatt[plots]'"
+        ) from missing
+    return matplotlib.pyplot
+
+
+def axes(
+    nrows: int = 1,
+    ncols: int = 1,
+    *,
+    width: float | None = None,
+    height: float | None = None,
+    **options: Any,
+) -> Any:
+    """Make a new figure in the style of the documentation.
+
+    Parameters
+    ----------
+    nrows, ncols : int, default=1
+        Rows and columns of Axes.
+    width, height : float, optional
+        Size of the figure in inches.
+    **options : dict
+        Passed to :func:`matplotlib.pyplot.subplots`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes or ndarray of Axes
+        One Axes, or an array of them if there are several.
+
+    Examples
+    --------
+    >>> from rosenblatt.plot import axes, colors, picture
+    >>> ax = axes()
+    >>> line = ax.plot([0, 1], [0, 1], color=colors.accent)
+    >>> picture(ax).svg[:4]
+    '<svg'
+    """
+    plt = pyplot()
+    palette = palette_of(plt.rcParams["axes.facecolor"])
+    size = (
+        width or (5.6 if ncols == 1 else min(3.2 * ncols, 9.0)),
+        height or (3.7 if nrows == ncols == 1 else 3.0 * nrows),
+    )
+    style = {
+        "axes.edgecolor": palette.ink,
+        "axes.labelcolor": palette.ink,
+        "axes.prop_cycle": plt.cycler(color=palette.series),
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlesize": "medium",
+        "text.color": palette.ink,
+    }
+    with plt.rc_context(style):
+        figure, made = plt.subplots(
+            nrows, ncols, figsize=size, **{"layout": "constrained", **options}
+        )
+    for ax in figure.axes:
+        ax.tick_params(colors=palette.ink, grid_color=palette.muted, grid_alpha=0.3)
+    return made
+
+
+def palette_of(ground: Any) -> Palette:
+    """The palette that can be seen on a ground of this colour."""
+    return LIGHT if brightness(ground) > 0.5 else DARK
+
+
+def brightness(color: Any) -> float:
+    """The luma of a colour, from 0 (black) to 1 (white)."""
+    from matplotlib.colors import to_rgb
+
+    r, g, b = to_rgb(color)
+    return 0.299 * r + 0.587 * g + 0.114 * b

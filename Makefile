@@ -48,7 +48,11 @@ $(VENV)/.test: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[test]'
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.test
+$(VENV)/.docs: $(VENV)/.base
+	$(PIP) $(EDITABLE) -e '.[docs]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test $(VENV)/.docs
 	$(PIP) $(EDITABLE) -e '.[dev]'
 	touch $@
 
@@ -136,11 +140,14 @@ full: $(VENV)/.dev $(VENV)/.core sanitize cross
 stub: $(VENV)/.base $(VENV)/.core
 	$(BIN)/python .ci/stub.py --write
 
-docs: $(VENV)/.dev $(VENV)/.core
-	$(BIN)/python docs/make_api.py
+# the site: docs/_build/html/index.html
+docs: $(VENV)/.docs $(VENV)/.core
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python .ci/check_site.py docs/_build/html
+	@echo "written: docs/_build/html/index.html"
 
 bench: $(VENV)/.bench $(VENV)/.core
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) src/rosenblatt/_core*.so build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/rosenblatt/_core*.so build dist docs/_build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

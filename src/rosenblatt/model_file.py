@@ -86,7 +86,7 @@ def save_model(model: Any, path: str | Path) -> None:
 
     Parameters
     ----------
-    model : LinearModel, or a fitted classifier with coef_, intercept_ and classes_
+    model : LinearModel, or a fitted classifier with `coef_`, `intercept_` and `classes_`
         keep='vote' has no weights to save.
     path : str or Path
         A file that is there is replaced in one step; the new one is on disk by then. (The two

@@ -159,7 +159,7 @@ class Perceptron(
         The hyperplanes and their votes. Only with keep='vote'.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features, where X had them.
 
     Examples

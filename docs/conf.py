@@ -1,0 +1,81 @@
+"""Settings of the documentation site, which `make docs` builds with Sphinx."""
+
+import sys
+from pathlib import Path
+
+import rosenblatt
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "rosenblatt"
+author = "the rosenblatt developers"
+copyright = f"2026, {author}. BSD-3-Clause"
+version = release = rosenblatt.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "mathml",
+    "command_line",
+]
+exclude_patterns = ["_build", "plots.md", "lectures.md"]
+templates_path = ["_templates"]
+smartquotes = False  # "--out" is an option, not a dash
+
+# Markdown
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+# pages with code cells are run when they are built
+nb_execution_mode = "inline"
+nb_execution_raise_on_error = False  # a warning, and the build goes on to the next page
+nb_execution_timeout = 60
+nb_execution_show_tb = True
+nb_eval_name_regex = ".*"
+nb_output_stderr = "remove-warn"
+
+# the reference
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings name the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+# HTML; nothing is loaded from another host
+html_theme = "pydata_sphinx_theme"
+html_title = "rosenblatt"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = "_static/mark.svg"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "rosenblatt", "image_light": "_static/mark.svg"},
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button-field"],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "gallery/index": [], "tutorial/*": []}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def setup(app):
+    """Leave members out that scikit-learn adds to estimators; its documentation has them."""
+
+    def skip(app, what, name, member, skipped, options):
+        module = getattr(member, "__module__", None) or "rosenblatt"
+        return skipped or not module.startswith("rosenblatt")
+
+    app.connect("autodoc-skip-member", skip)

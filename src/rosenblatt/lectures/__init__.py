@@ -10,9 +10,10 @@ import importlib
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures.case_study import Tumours, tumours
+from rosenblatt.lectures.exercises import exercise
 from rosenblatt.lectures.lecture import Lecture
 
-__all__ = ["NAMES", "Tumours", "lecture", "tumours"]
+__all__ = ["NAMES", "Tumours", "exercise", "lecture", "tumours"]
 NAMES = ("radivojac", "chan", "sutd", "online", "cisc271")
 
 

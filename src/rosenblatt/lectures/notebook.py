@@ -1,10 +1,81 @@
-"""Notebooks: the pages of the five lectures, and each of them as a Jupyter notebook."""
+"""Notebooks: the pages of the five lectures, and each of them as a Jupyter notebook.
+
+A page is Markdown with cells of Python (MyST-NB), written for the site. jupytext splits it into
+cells; the Markdown that only the site understands becomes Markdown that every notebook shows. No
+cell is executed.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from rosenblatt.errors import DataError
+from rosenblatt.data.written import check_place, replacing
+from rosenblatt.errors import DataError, MissingPackageError, ParameterError
+
+
+@dataclass(frozen=True)
+class Lecture:
+    """A lecture: its name in this package, its title and author, and what it is about."""
+
+    name: str
+    title: str
+    author: str
+    summary: str
+
+
+LECTURES = {
+    lecture.name: lecture
+    for lecture in (
+        Lecture(
+            "radivojac",
+            "Perceptron",
+            "Predrag Radivojac",
+            "The machine, its training rule, and the proof that training ends",
+        ),
+        Lecture(
+            "chan",
+            "Perceptron: Definition and Concept",
+            "Stanley Chan",
+            "From logistic regression to the perceptron loss, convexity, the Bayesian oracle",
+        ),
+        Lecture(
+            "sutd",
+            "Perceptron",
+            "SUTD 50.007",
+            "Learning problems, a case study, the update rule by hand, the offset",
+        ),
+        Lecture(
+            "online",
+            "The Perceptron Algorithm",
+            "lecture notes on online learning",
+            "Predict, see the outcome, update: at most R²/γ² mistakes",
+        ),
+        Lecture(
+            "cisc271",
+            "Supervised Learning – Perceptron Rule",
+            "CISC 271",
+            "False positives, false negatives, batch learning, four hyperplanes for Iris",
+        ),
+    )
+}
+
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
+DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
+OPTION = re.compile(r":[\w-]+:.*")
+ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
+ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.M)
+RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def find_lecture(name: str) -> Lecture:
+    """The lecture of that name."""
+    if name not in LECTURES:
+        raise ParameterError(f"there is no lecture {name!r}. There are: {', '.join(LECTURES)}.")
+    return LECTURES[name]
 
 
 def pages_folder() -> Path:
@@ -21,3 +92,65 @@ def pages_folder() -> Path:
         f"the pages of the lectures are neither in {installed} nor in {checkout}. "
         "Install rosenblatt again."
     )
+
+
+def write_notebook(name: str, path: Path) -> None:
+    """Write the page of a lecture as a notebook; an older file is replaced.
+
+    The same page gives the same file.
+    """
+    lecture = find_lecture(name)
+    if path.suffix != ".ipynb":
+        raise ParameterError(f"a notebook's name ends in .ipynb, got {path}.")
+    check_place(path, {})
+    content = notebook_json((pages_folder() / f"{lecture.name}.md").read_text(encoding="utf-8"))
+    with replacing(path) as file:
+        file.write(content.encode())
+
+
+def notebook_json(page: str) -> str:
+    """A page as the text of a notebook file."""
+    try:
+        import jupytext
+    except ImportError as e:
+        raise MissingPackageError(
+            "writing a notebook needs the package jupytext: pip install 'rosenblatt[lectures]'."
+        ) from e
+    notebook: Any = jupytext.reads(FRONT_MATTER.sub("", page), fmt="md:myst")
+    notebook.metadata = {"kernelspec": KERNEL}
+    for number, cell in enumerate(notebook.cells, 1):
+        cell.id = f"cell-{number}"
+        if cell.cell_type == "markdown":
+            cell.source = plain_markdown(cell.source)
+        elif "hide-input" in cell.metadata.get("tags", []):
+            cell.metadata = {"jupyter": {"source_hidden": True}}
+    return str(jupytext.writes(notebook, fmt="ipynb")) + "\n"
+
+
+def plain_markdown(text: str) -> str:
+    """Markdown of the site as Markdown that every notebook shows.
+
+    Boxes become block quotes, `{eval}` and other roles become code, links to other pages of the
+    site become their text.
+    """
+    text = ROLE.sub(r"`\1`", ANCHOR.sub("", text))
+    return _quote_boxes(RELATIVE_LINK.sub(r"\1", text))
+
+
+def _quote_boxes(text: str) -> str:
+    """Boxes (`:::{admonition} Title` to `:::`) as block quotes under their titles in bold."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        opened = DIRECTIVE.fullmatch(line.rstrip())
+        if not fence and opened:
+            fence = opened["fence"]
+            lines += [f"> **{opened['title'] or opened['name'].capitalize()}**", ">"]
+        elif fence and line.rstrip() == fence:
+            fence = ""
+            lines.append("")
+        elif fence and not OPTION.fullmatch(line):
+            lines.append(f"> {line}".rstrip())
+        elif not fence:
+            lines.append(line)
+    return "\n".join(lines)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 from rosenblatt.errors import MissingPackageError, ParameterError
-from rosenblatt.show.figures import canvas
-from rosenblatt.show.figures.canvas import Canvas, brightness
-from rosenblatt.show.figures.plane import Window, hull
+from rosenblatt.plot import style
+from rosenblatt.plot.canvas import Canvas
+from rosenblatt.plot.plane import Window, hull
+from rosenblatt.plot.style import DARK, LIGHT, brightness
 
 numbers = st.integers(-8, 8).map(float)
 
@@ -41,31 +42,30 @@ def test_something_else_than_axes_is_refused():
 def test_ink_and_hues_stand_out_from_the_ground(style):
     with plt.style.context(style):
         c = Canvas.on()
-    ground = brightness(c.ground)
-    assert abs(brightness(c.ink) - ground) > 0.9
-    assert all(abs(brightness(c.hue(k)) - ground) > 0.25 for k in range(5))
-    assert c.dark == (style == "dark_background")
+    ground = brightness(c.colors.ground)
+    assert abs(brightness(c.colors.ink) - ground) > 0.75
+    assert all(abs(brightness(c.color(k)) - ground) > 0.25 for k in range(5))
+    assert c.colors is (DARK if style == "dark_background" else LIGHT)
 
 
 def test_a_dark_axes_in_a_light_style_is_dark():
     _, ax = plt.subplots()
     ax.set_facecolor("black")
-    assert Canvas.on(ax).dark
-    assert brightness(Canvas.on(ax).ink) > 0.5
+    assert Canvas.on(ax).colors is DARK
 
 
 def test_transparent_axes_show_the_figure():
     fig, ax = plt.subplots()
     fig.set_facecolor("black")
     ax.set_facecolor("none")
-    assert Canvas.on(ax).dark
+    assert Canvas.on(ax).colors is DARK
 
 
 def test_the_two_classes_differ_in_grey_and_in_shape():
     c = Canvas.on()
-    assert abs(brightness(c.hue(0)) - brightness(c.hue(1))) > 0.2
-    assert len(set(canvas.MARKERS)) == len(canvas.MARKERS)
-    assert len(set(map(str, canvas.DASHES))) == len(canvas.DASHES)
+    assert abs(brightness(c.color(0)) - brightness(c.color(1))) > 0.2
+    assert len(set(style.MARKERS)) == len(style.MARKERS)
+    assert len(set(map(str, style.DASHES))) == len(style.DASHES)
 
 
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20))

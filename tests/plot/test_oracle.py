@@ -22,7 +22,7 @@ def fitted():
 
 def test_densities_boundary_and_hyperplane(fitted):
     clf, X, y = fitted
-    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, steps=150)
+    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, grid_resolution=150)
     for rings, mean, cov in zip(
         shown.densities_, (PAIR.mean0, PAIR.mean1), (PAIR.cov0, PAIR.cov1), strict=True
     ):
@@ -42,7 +42,7 @@ def test_densities_boundary_and_hyperplane(fitted):
 
 def test_errors_are_the_true_ones(fitted):
     clf, X, y = fitted
-    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, best_linear=True, steps=20)
+    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, best_linear=True, grid_resolution=20)
     best = PAIR.best_linear()
     assert shown.errors == {
         "oracle": PAIR.bayes_error(),
@@ -67,9 +67,9 @@ def test_one_feature_shows_the_curves_and_every_threshold():
 
 
 def test_a_rule_that_is_out_of_sight_is_still_named():
-    shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)}, steps=20)
+    shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)}, grid_resolution=20)
     assert shown.lines_ == {}
-    assert "far: error 0.7 (not in sight)" in legend(shown)
+    assert "far: error 0.7 (outside)" in legend(shown)
     assert "class 0" in legend(shown)
 
 

@@ -38,13 +38,13 @@ def test_the_hyperplane_the_margin_and_the_vector_are_where_they_belong(setosa):
     assert shown.margin == pytest.approx(margin)
     away = [(line.get_xydata() @ w + b) / np.linalg.norm(w) for line in shown.margins_]
     assert np.sort(np.concatenate(away)) == pytest.approx([-margin, -margin, margin, margin])
-    foot, tip = np.array(shown.weight_.xyann), np.array(shown.weight_.xy)
+    foot, tip = np.array(shown.weight_vector_.xyann), np.array(shown.weight_vector_.xy)
     assert foot @ w + b == pytest.approx(0, abs=1e-9)
     assert np.cross([*(tip - foot), 0], [*w, 0])[2] == pytest.approx(0, abs=1e-9)
     assert (tip - foot) @ w > 0
     assert shown.ax_.get_aspect() == 1.0
-    assert shown.wrong.size == 0
-    assert shown.wrong_ is None
+    assert shown.misclassified.size == 0
+    assert shown.misclassified_ is None
     assert legend(shown) == [r"$w \cdot x + 2 = 0$", "margin 0.4028", "False", "True"]
 
 
@@ -61,7 +61,7 @@ def test_rows_on_the_wrong_side_are_ringed():
     shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 1)
     wrong = clf.predict(PETALS) != (SPECIES == 1)
     assert wrong.any()
-    assert shown.wrong_.get_offsets().tolist() == PETALS[wrong].tolist()
+    assert shown.misclassified_.get_offsets().tolist() == PETALS[wrong].tolist()
     assert shown.margin < 0
     assert shown.margins_ == []
     assert f"wrong side ({wrong.sum()})" in legend(shown)
@@ -79,7 +79,7 @@ def test_rows_on_the_wrong_side_are_ringed():
 )
 def test_the_regions_are_what_the_model_predicts(clf):
     clf.fit(PETALS, SPECIES)
-    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES, steps=60)
+    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES, grid_resolution=60)
     predicted = clf.predict(shown.window.grid(60)[2]).reshape(60, 60)
     alone = (shown.lead > 0).sum(axis=0) == 1  # elsewhere classes are level
     assert alone.mean() > 0.6
@@ -90,7 +90,7 @@ def test_the_regions_are_what_the_model_predicts(clf):
 
 def test_two_classes_without_one_hyperplane_have_one_boundary():
     clf = Perceptron(keep="vote").fit(PETALS, SPECIES == 0)
-    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, steps=80)
+    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, grid_resolution=80)
     assert len(shown.boundaries_) == 1
     assert shown.w is None
 
@@ -98,7 +98,7 @@ def test_two_classes_without_one_hyperplane_have_one_boundary():
 def test_other_libraries_models_are_drawn():
     for clf in (LinearSVC(), LogisticRegression()):
         clf.fit(PETALS, SPECIES == 0)
-        shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, steps=5)
+        shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, grid_resolution=5)
         ends = shown.hyperplane_.get_xydata()
         assert clf.decision_function(ends) == pytest.approx(0, abs=1e-6)
 
@@ -107,14 +107,14 @@ def test_other_libraries_models_are_drawn():
 def test_names_of_the_columns_are_on_the_axes(frame):
     X = frame({"length": PETALS[:, 0], "width": PETALS[:, 1]})
     clf = Perceptron().fit(X, SPECIES)
-    shown = DecisionDisplay.from_estimator(clf, X, SPECIES, steps=20)
+    shown = DecisionDisplay.from_estimator(clf, X, SPECIES, grid_resolution=20)
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("length", "width")
 
 
 def test_names_are_words_and_not_formulas():
     X = pd.DataFrame({"price_$": PETALS[:, 0], "_cost $a_": PETALS[:, 1]})
     y = np.where(SPECIES == 0, "_first", "$x^")
-    shown = DecisionDisplay.from_estimator(Perceptron().fit(X, y), X, y, steps=5)
+    shown = DecisionDisplay.from_estimator(Perceptron().fit(X, y), X, y, grid_resolution=5)
     assert shown.ax_.get_xlabel() == r"price_\$"
     assert legend(shown)[-2:] == [r"\$x^", " _first"]
     shown.figure_.draw_without_rendering()
@@ -123,9 +123,9 @@ def test_names_are_words_and_not_formulas():
 def test_features_of_very_different_range_fill_the_axes():
     X = PETALS * [1.0, 1000.0]
     shown = DecisionDisplay.from_estimator(Perceptron().fit(X, SPECIES == 0), X, SPECIES == 0)
-    assert not shown.geometry
+    assert not shown.equal_axes
     assert shown.ax_.get_aspect() == "auto"
-    assert shown.weight_ is None
+    assert shown.weight_vector_ is None
     assert shown.margins_ == []
 
 
@@ -138,18 +138,18 @@ def test_a_hyperplane_without_a_model():
 def test_zero_weights_have_no_hyperplane():
     shown = DecisionDisplay.from_hyperplane([0, 0], 1, [[0, 0], [2, 0]], [0, 1])
     assert shown.hyperplane_ is None
-    assert shown.wrong.tolist() == [0]
+    assert shown.misclassified.tolist() == [0]
 
 
 def test_it_can_be_drawn_again_elsewhere(setosa):
-    shown = DecisionDisplay.from_estimator(setosa, PETALS, SPECIES == 0, steps=5)
+    shown = DecisionDisplay.from_estimator(setosa, PETALS, SPECIES == 0, grid_resolution=5)
     first = shown.figure_
     fig, ax = plt.subplots()
     assert shown.plot(ax=ax, regions=False, legend=False, weight_vector=False) is shown
     assert (shown.ax_, shown.figure_) == (ax, fig)
     assert first is not fig
     assert shown.regions_ == []
-    assert shown.weight_ is None
+    assert shown.weight_vector_ is None
     assert ax.get_legend() is None
 
 

@@ -27,7 +27,7 @@ def test_overlapping_shows_both_hulls_and_the_common_point():
     corners = [{tuple(p) for p in h.get_xy()} for h in shown.hulls_]
     assert corners == [{(0, 0), (1, 1)}, {(0, 1), (1, 0.5)}]
     exact = [float(v) for v in shown.certificate.point]
-    assert shown.point_.get_offsets()[0].tolist() == pytest.approx(exact)
+    assert shown.common_point_.get_offsets()[0].tolist() == pytest.approx(exact)
     assert shown.witness_.get_offsets().tolist() == X[list(shown.certificate.witness.rows)].tolist()
     assert len(shown.links_) == 4
     assert shown.hyperplane_ is None
@@ -46,7 +46,7 @@ def rows_of_two_classes(seed):
 def test_the_point_lies_in_both_hulls(seed):
     X, y = rows_of_two_classes(seed)
     shown = CertificateDisplay.from_data(X, y, legend=False)
-    certificate, point = shown.certificate, shown.point
+    certificate, point = shown.certificate, shown.common_point
     assert (point is None) == (certificate.verdict == "separable")
     for label in (False, True) if point is not None else ():
         mine = [k for k in certificate.witness.rows if y[k] == label]
@@ -65,17 +65,17 @@ def test_separable_shows_the_hyperplane_and_its_margin():
     assert shown.hyperplane_.get_xydata() @ w + b == pytest.approx(0, abs=1e-9)
     away = np.concatenate([m.get_xydata() @ w + b for m in shown.margins_]) / np.linalg.norm(w)
     assert np.abs(away) == pytest.approx(shown.certificate.margin)
-    assert shown.point is None
+    assert shown.common_point is None
     assert f"margin {shown.certificate.margin:.4g}" in legend(shown)
 
 
 def test_quasi_separable_shows_the_face():
     shown = CertificateDisplay.from_data(QUASI, SIDES)
     assert shown.certificate.verdict == "quasi-separable"
-    assert shown.on.tolist() == [0, 1, 2, 6]
-    assert shown.on_.get_offsets().tolist() == QUASI[shown.on].tolist()
+    assert shown.on_hyperplane.tolist() == [0, 1, 2, 6]
+    assert shown.on_hyperplane_.get_offsets().tolist() == QUASI[shown.on_hyperplane].tolist()
     w, b = np.array(shown.certificate.w, dtype=float), float(shown.certificate.b)
-    assert shown.point_.get_offsets()[0] @ w + b == pytest.approx(0, abs=1e-9)
+    assert shown.common_point_.get_offsets()[0] @ w + b == pytest.approx(0, abs=1e-9)
     assert shown.margins_ == []
 
 
@@ -86,7 +86,7 @@ def test_without_offset_the_origin_lies_in_the_hull_of_the_yx():
     assert shown.certificate.verdict == "overlapping"
     assert shown.points.X.tolist() == [[-1, -1], [-2, -1], [3, 3], [4, 3]]
     assert len(shown.hulls_) == 1
-    assert shown.point_.get_offsets()[0].tolist() == [0, 0]
+    assert shown.common_point_.get_offsets()[0].tolist() == [0, 0]
     assert Path(shown.hulls[0]).contains_point((0, 0))
     assert shown.ax_.get_title() == "overlapping through the origin"
 
@@ -156,7 +156,7 @@ def test_a_slice_says_at_which_offset_and_nothing_more_than_is_known():
     assert shown.empty
     assert "slice at offset $b$ = 1" in shown.ax_.get_xlabel()
     assert shown.ax_.get_title().startswith("the version space is empty")
-    away = VersionSpaceDisplay.from_data(X, y, b=-1.0, reach=0.25)
+    away = VersionSpaceDisplay.from_data(X, y, b=-1.0, limit=0.25)
     assert not away.empty
     assert away.ax_.get_title().startswith("the version space is outside this window")
 
@@ -166,5 +166,5 @@ def test_bad_calls_say_what_to_do():
         VersionSpaceDisplay.from_data(np.eye(3), [0, 1, 1])
     with pytest.raises(LabelError, match="two classes, got 3"):
         VersionSpaceDisplay.from_data(SUTD, [0, 1, 2])
-    with pytest.raises(ParameterError, match="reach must be positive"):
-        VersionSpaceDisplay.from_data(SUTD, SIGNS, reach=-1)
+    with pytest.raises(ParameterError, match="limit must be positive"):
+        VersionSpaceDisplay.from_data(SUTD, SIGNS, limit=-1)

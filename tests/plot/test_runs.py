@@ -90,8 +90,8 @@ def test_a_trace_is_enough(sutd):
     assert shown.lines_["$w_1$"].get_ydata().tolist() == [1, 2, 3, 3]
     assert UpdateDisplay.from_estimator(sutd.trace_, SUTD, SIGNS, 3).w.tolist() == [3, -0.8]
     bare = replace(sutd.trace_, record=replace(sutd.trace_.record, setting=None))
-    assert WeightsDisplay.from_estimator(bare).path.numbers.tolist() == [1, 2, 3]
-    with pytest.raises(ParameterError, match="where the run began was not recorded"):
+    assert WeightsDisplay.from_estimator(bare).path.updates.tolist() == [1, 2, 3]
+    with pytest.raises(ParameterError, match="the start of this run was not recorded"):
         UpdateDisplay.from_estimator(bare, SUTD, SIGNS)
 
 
@@ -104,11 +104,11 @@ def test_many_weights_are_drawn_without_names():
 
 def test_hyperplanes_of_a_run_from_the_start_to_the_end():
     clf = run(PETALS, SPECIES == 0, init="random", random_state=3, eta0=0.02)
-    shown = HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES == 0, most=6)
-    assert len(shown.chosen) == 6
-    assert shown.chosen[[0, -1]].tolist() == [0, clf.n_updates_]
+    shown = HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES == 0, max_lines=6)
+    assert len(shown.updates) == 6
+    assert shown.updates[[0, -1]].tolist() == [0, clf.n_updates_]
     for number, line in shown.lines_.items():
-        k = shown.chosen.tolist().index(number)
+        k = shown.updates.tolist().index(number)
         assert line.get_xydata() @ shown.w[k] + shown.b[k] == pytest.approx(0, abs=1e-9)
     last = shown.lines_[clf.n_updates_]
     assert last.get_xydata() @ clf.coef_[0] + clf.intercept_ == pytest.approx(0, abs=1e-9)
@@ -133,7 +133,7 @@ def test_one_update_of_the_worked_example(sutd):
     assert shown.w.tolist() == [2, 1.2]
     assert (shown.x.tolist(), shown.y) == ([-1, 2], -1)
     assert shown.arrows_["new"].xy == pytest.approx((3, -0.8))
-    assert shown.arrows_["beside"].xyann == pytest.approx((2, 1.2))
+    assert shown.arrows_["shifted"].xyann == pytest.approx((2, 1.2))
     for name, w in (("old", shown.w), ("new", shown.new_w)):
         assert shown.lines_[name].get_xydata() @ w == pytest.approx(0, abs=1e-9)
     assert shown.ax_.get_title() == r"$y\,(w \cdot x)$: -0.4 before, 4.6 after"
@@ -147,7 +147,7 @@ def test_w_comes_closer_after_a_false_negative_and_goes_away_after_a_false_posit
     assert (after < before) == closer
     texts = {t.get_text() for t in shown.ax_.texts}
     assert {f"{before:.0f}°", f"{after:.0f}°"} <= texts
-    ends = shown.angles_["new"].get_xydata()[[0, -1]]
+    ends = shown.arcs_["new"].get_xydata()[[0, -1]]
     cosines = [
         np.dot(e, v) / np.linalg.norm(e) / np.linalg.norm(v)
         for e, v in zip(ends, (shown.x, shown.new_w), strict=True)
@@ -157,7 +157,7 @@ def test_w_comes_closer_after_a_false_negative_and_goes_away_after_a_false_posit
 
 def test_an_offset_raises_the_score_by_one_more(conjunction):
     shown = UpdateDisplay.from_estimator(conjunction, AND, YES, 5)
-    assert shown.offset
+    assert shown.fit_intercept
     assert shown.scores[1] - shown.scores[0] == pytest.approx(shown.x @ shown.x + 1)
 
 
@@ -166,13 +166,13 @@ def test_five_frames_add_one_thing_each():
     shown = UpdateDisplay.from_example([2, 1], [2, -0.5], -1)
     for frame in range(1, 6):
         shown.plot(frame=frame)
-        seen.append((set(shown.arrows_), set(shown.lines_), set(shown.angles_)))
+        seen.append((set(shown.arrows_), set(shown.lines_), set(shown.arcs_)))
     assert seen == [
         ({"w", "x"}, {"old"}, set()),
         ({"w", "x", "step"}, {"old"}, set()),
-        ({"w", "x", "step", "beside", "new"}, {"old"}, set()),
-        ({"w", "x", "step", "beside", "new"}, {"old", "new"}, set()),
-        ({"w", "x", "beside", "new"}, {"old", "new"}, {"old", "new"}),
+        ({"w", "x", "step", "shifted", "new"}, {"old"}, set()),
+        ({"w", "x", "step", "shifted", "new"}, {"old", "new"}, set()),
+        ({"w", "x", "shifted", "new"}, {"old", "new"}, {"old", "new"}),
     ]
 
 
@@ -212,13 +212,13 @@ def test_the_run_stays_between_its_two_bounds(options):
     shown = CosineDisplay.from_estimator(clf, AND, YES)
     k = shown.updates
     assert k.tolist() == list(range(clf.n_updates_ + 1))
-    assert (shown.along >= shown.least_along(k) - 1e-9).all()
-    assert (shown.norms <= shown.most_norm(k) + 1e-9).all()
-    known = ~np.isnan(shown.least_cosine(k)) & (shown.norms > 0)
-    assert (shown.cosine[known] >= shown.least_cosine(k)[known] - 1e-9).all()
-    assert np.nanmax(shown.cosine) <= 1 + 1e-9
+    assert (shown.projections >= shown.projection_bound(k) - 1e-9).all()
+    assert (shown.norms <= shown.norm_bound(k) + 1e-9).all()
+    known = ~np.isnan(shown.cosine_bound(k)) & (shown.norms > 0)
+    assert (shown.cosines[known] >= shown.cosine_bound(k)[known] - 1e-9).all()
+    assert np.nanmax(shown.cosines) <= 1 + 1e-9
     assert k[-1] <= shown.bound
-    assert shown.least_along(shown.bound) == pytest.approx(shown.most_norm(shown.bound))
+    assert shown.projection_bound(shown.bound) == pytest.approx(shown.norm_bound(shown.bound))
     assert int(shown.bound) == clf.bounds(AND, YES)["Novikoff"].most
 
 
@@ -231,14 +231,14 @@ def test_the_picture_of_the_bound(conjunction):
     k, bound = shown.lines_["norm bound"].get_data()
     assert bound == pytest.approx(np.sqrt(k * 3))
     assert k[-1] == pytest.approx(51)
-    k, bound = shown.lines_["along bound"].get_data()
+    k, bound = shown.lines_["projection bound"].get_data()
     assert bound == pytest.approx(k / np.sqrt(17))
     assert shown.lines_["bound"].get_xdata() == pytest.approx([51, 51])
     upper, lower = shown.axes_
     assert upper.get_xlim() == lower.get_xlim()
     assert upper.get_xscale() == "linear"
-    assert r"at most $\sqrt{k}\,R$" in legend(upper)
-    assert r"$R^2/\gamma^2$ = 51" in legend(upper)
+    assert r"at most $\sqrt{k}\,R$" in legend(lower)
+    assert r"$R^2/\gamma^2$ = 51" in legend(lower)
 
 
 def test_a_far_bound_is_seen_on_logarithmic_axes():
@@ -321,8 +321,8 @@ def test_every_picture_of_updates_asks_for_them(draw):
 def test_hyperplanes_need_two_features_and_at_least_two_lines(sutd):
     with pytest.raises(DataError, match="got 4"):
         HyperplanesDisplay.from_estimator(run(IRIS, SPECIES == 0), IRIS, SPECIES == 0)
-    with pytest.raises(ParameterError, match="most must be at least 2"):
-        HyperplanesDisplay.from_estimator(sutd, SUTD, SIGNS, most=1)
+    with pytest.raises(ParameterError, match="max_lines must be at least 2"):
+        HyperplanesDisplay.from_estimator(sutd, SUTD, SIGNS, max_lines=1)
 
 
 def test_a_trace_without_a_pass_is_empty(conjunction):

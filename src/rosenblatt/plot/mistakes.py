@@ -1,0 +1,132 @@
+"""MistakesDisplay: how many mistakes each epoch made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rosenblatt.learn.trace import OneVsRestTrace, Trace
+from rosenblatt.plot.canvas import Display, literal
+from rosenblatt.plot.plane import Array
+from rosenblatt.plot.runs import any_trace
+from rosenblatt.plot.style import DASHES, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEW = 60  # epochs that can have a marker each
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MistakesDisplay(Display):
+    """Mistakes per epoch; with more than two classes, one line for each against the rest.
+
+    Attributes
+    ----------
+    mistakes : dict of str to ndarray
+        What each line shows, one entry per epoch.
+    stopped : str
+        Why the run stopped: the title.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    lines_ : dict of str to Line2D
+        The lines.
+    """
+
+    mistakes: dict[str, Array]
+    stopped: str
+    lines_: dict[str, Any] = field(init=False)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw the run of a fitted Perceptron.
+
+        Parameters
+        ----------
+        estimator : Perceptron
+            A fitted one.
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        MistakesDisplay
+            The picture that was drawn.
+
+        Examples
+        --------
+        >>> from rosenblatt import MistakesDisplay, Perceptron
+        >>> clf = Perceptron(shuffle=False, tol=None).fit([[0, 0], [0, 1], [1, 1]], [0, 0, 1])
+        >>> display = MistakesDisplay.from_estimator(clf)
+        >>> display.mistakes["mistakes"]
+        array([2, 3, 2, 1, 0])
+        >>> import matplotlib.pyplot as plt
+        >>> plt.close(display.figure_)
+        """
+        return cls.from_trace(any_trace(estimator), ax=ax, **options)
+
+    @classmethod
+    def from_trace(
+        cls, trace: Trace | OneVsRestTrace, *, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Draw a trace.
+
+        Parameters
+        ----------
+        trace : Trace or OneVsRestTrace
+            A fitted Perceptron has it as `trace_`.
+        ax, **options : see `from_estimator`
+            As there.
+
+        Returns
+        -------
+        MistakesDisplay
+            The picture that was drawn.
+        """
+        trace = any_trace(trace)
+        if isinstance(trace, OneVsRestTrace):
+            pairs = zip(trace.classes.tolist(), trace.traces, strict=True)
+            lines = {f"{label} against the rest": np.asarray(t.mistakes) for label, t in pairs}
+        else:
+            lines = {"mistakes": np.asarray(trace.mistakes)}
+            if (trace.updates != trace.mistakes).any():
+                lines["updates"] = np.asarray(trace.updates)
+        stopped = f"{trace.stop_reason}: {trace.stop_reason.sentence}"
+        return cls(mistakes=lines, stopped=stopped).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, *, title: bool = True) -> Self:
+        """Draw it again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        title : bool, default=True
+            Say above the picture why the run stopped.
+
+        Returns
+        -------
+        MistakesDisplay
+            Itself.
+        """
+        c = self._canvas(ax)
+        self.lines_ = {}
+        for k, (name, values) in enumerate(self.mistakes.items()):
+            look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 1.8, "zorder": 3}
+            if len(values) <= FEW:
+                look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.colors.ink, "mew": 0.6}
+            epochs = np.arange(1, len(values) + 1)
+            (self.lines_[name],) = c.ax.plot(epochs, values, label=literal(name), **look)
+        alone = len(self.lines_) == 1
+        c.ax.set(xlabel="epoch", ylabel="mistakes" if alone else "per epoch")
+        c.ax.set_ylim(bottom=-0.03 * max(1, *(int(v.max()) for v in self.mistakes.values())))
+        for axis in (c.ax.xaxis, c.ax.yaxis):
+            axis.get_major_locator().set_params(integer=True)
+        if title:
+            c.ax.set_title(self.stopped, fontsize="medium", wrap=True)
+        c.finish(legend=not alone)
+        return self

@@ -1,11 +1,14 @@
 """Settings of the documentation site, which `make docs` builds with Sphinx."""
 
+import os
 import sys
 from pathlib import Path
 
 import rosenblatt
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+# pages run the command `rosenblatt` of the environment that builds them
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 project = "rosenblatt"
 author = "the rosenblatt developers"

@@ -62,8 +62,13 @@ $(VENV)/.bench: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[bench]'
 	touch $@
 
-demo: $(VENV)/.base $(VENV)/.core
-	@$(BIN)/rosenblatt demo
+# the demo writes a notebook, which needs jupytext
+$(VENV)/.lectures: $(VENV)/.base
+	$(PIP) $(EDITABLE) -e '.[lectures]'
+	touch $@
+
+demo: $(VENV)/.lectures $(VENV)/.core
+	@$(BIN)/rosenblatt demo --out build/demo
 
 $(VENV)/.lab: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[lab]'
@@ -89,7 +94,7 @@ soak: $(VENV)/.test $(VENV)/.core
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
 	$(BIN)/python -m build --outdir dist
-	$(BIN)/python .ci/same_files.py dist/*.whl src
+	$(BIN)/python .ci/same_files.py dist/*.whl .
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests

@@ -66,6 +66,8 @@ FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
 OPTION = re.compile(r":[\w-]+:.*")
 ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
+FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
+HEADING = re.compile(r"^## (.+)$", re.M)
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.M)
 RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -94,37 +96,51 @@ def pages_folder() -> Path:
     )
 
 
+def page_text(name: str) -> str:
+    """The page of a lecture."""
+    path = pages_folder() / f"{find_lecture(name).name}.md"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise DataError(f"cannot read {path}: {e}. Install rosenblatt again.") from e
+
+
+def headings(name: str) -> list[str]:
+    """The headings of a lecture's sections, in order."""
+    text = FENCED.sub("", page_text(name))
+    return [heading[1].strip() for heading in HEADING.finditer(text)]
+
+
 def write_notebook(name: str, path: Path) -> None:
-    """Write the page of a lecture as a notebook; an older file is replaced.
+    """Write a lecture as a notebook; an older file is replaced.
 
     The same page gives the same file.
     """
-    lecture = find_lecture(name)
     if path.suffix != ".ipynb":
-        raise ParameterError(f"a notebook's name ends in .ipynb, got {path}.")
+        raise ParameterError(f"the name of a notebook ends in .ipynb, got {path}.")
     check_place(path, {})
-    content = notebook_json((pages_folder() / f"{lecture.name}.md").read_text(encoding="utf-8"))
+    content = notebook(name)
     with replacing(path) as file:
         file.write(content.encode())
 
 
-def notebook_json(page: str) -> str:
-    """A page as the text of a notebook file."""
+def notebook(name: str) -> str:
+    """A lecture as the text of a notebook file."""
     try:
         import jupytext
     except ImportError as e:
         raise MissingPackageError(
             "writing a notebook needs the package jupytext: pip install 'rosenblatt[lectures]'."
         ) from e
-    notebook: Any = jupytext.reads(FRONT_MATTER.sub("", page), fmt="md:myst")
-    notebook.metadata = {"kernelspec": KERNEL}
-    for number, cell in enumerate(notebook.cells, 1):
+    made: Any = jupytext.reads(FRONT_MATTER.sub("", page_text(name)), fmt="md:myst")
+    made.metadata = {"kernelspec": KERNEL}
+    for number, cell in enumerate(made.cells, 1):
         cell.id = f"cell-{number}"
         if cell.cell_type == "markdown":
             cell.source = plain_markdown(cell.source)
         elif "hide-input" in cell.metadata.get("tags", []):
             cell.metadata = {"jupyter": {"source_hidden": True}}
-    return str(jupytext.writes(notebook, fmt="ipynb")) + "\n"
+    return str(jupytext.writes(made, fmt="ipynb"))
 
 
 def plain_markdown(text: str) -> str:

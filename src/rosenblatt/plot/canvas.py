@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.plot.plane import Array, Points, Window
-from rosenblatt.plot.style import MARKERS, Palette, axes, palette_of
+from rosenblatt.plot.style import MARKERS, Palette, axes, make_room, palette_of
 from rosenblatt.plot.svg import picture
 
 if TYPE_CHECKING:
@@ -148,11 +149,12 @@ class Canvas:
         if not legend or not handles:
             return
         place: dict[str, Any] = {"loc": "best", "framealpha": 0.85}
-        if self.ax.figure.get_layout_engine() is not None:  # it makes room for the legend
-            inches = self.ax.get_position().width * self.ax.figure.get_figwidth()
+        if self.ax.figure.get_layout_engine() is not None:  # otherwise it would be cut off
+            inches = self.ax.get_position(original=True).width * self.ax.figure.get_figwidth()
+            columns = 2 if inches > 3.2 else 1
             place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "frameon": False}
-            place |= {"borderaxespad": 4.2 if self.ax.get_xlabel() else 2.6}
-            place |= {"ncols": 2 if inches > 3.2 else 1}
+            place |= {"borderaxespad": 4.2 if self.ax.get_xlabel() else 2.6, "ncols": columns}
+            make_room(self.ax, 0.1 + 0.2 * math.ceil(len(handles) / columns))
         look = {"fontsize": "small", "labelcolor": self.colors.ink}
         self.ax.legend(handles=handles, **look, **place).set_zorder(7)
 

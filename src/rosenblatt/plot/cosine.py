@@ -243,15 +243,15 @@ class CosineDisplay(Display):
         log = self.bound > FAR * self.updates[-1] if log is None else log
         end = max(self.bound, float(self.updates[-1]), 1.0)
         k = np.geomspace(1, end, 200) if log else np.linspace(0, end, 200)
-        words = self._words(symbol)
+        words, every = self._words(symbol), max(1, len(self.updates) // 12)
         self.lines_ = {}
         for c, name, at, marker, dash, values, bound in (
             (upper, "norm", 1, "s", (0, (1, 1.2)), self.norms, self.norm_bound),
             (upper, "projection", 0, "o", (0, (5, 2)), self.projections, self.projection_bound),
             (lower, "cosine", 2, "^", (0, (5, 2)), self.cosines, self.cosine_bound),
         ):
-            dots = {"marker": marker, "mec": c.colors.ink, "mew": 0.6, "ms": 5}
-            dots |= {"markevery": max(1, len(self.updates) // 20), "label": words.get(name)}
+            dots = {"marker": marker, "mec": c.colors.ink, "mew": 0.6, "ms": 4.5}
+            dots |= {"markevery": (at * every // 2, every), "label": words.get(name)}
             shown = slice(1 if log else 0, None)
             look = {"color": c.color(at), "lw": 1.7}
             (self.lines_[name],) = c.ax.plot(self.updates[shown], values[shown], **look, **dots)

@@ -141,6 +141,9 @@ class HyperplanesDisplay(Display):
             line = c.line(self.window, self.w[k], float(self.b[k]), **look)
             if line is not None:
                 self.lines_[number] = line
+            elif k in (0, last):
+                name = look.pop("label")
+                c.ax.plot([], [], color=c.colors.ink, label=f"{name}, outside", **look)
         self.points_ = c.points(self.points)
         self.window.show(c.ax, self.points.axes, self.points.comparable)
         c.finish(legend, grid=False)

@@ -121,12 +121,11 @@ class MistakesDisplay(Display):
                 look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.colors.ink, "mew": 0.6}
             epochs = np.arange(1, len(values) + 1)
             (self.lines_[name],) = c.ax.plot(epochs, values, label=literal(name), **look)
-        alone = len(self.lines_) == 1
-        c.ax.set(xlabel="epoch", ylabel="mistakes" if alone else "per epoch")
+        c.ax.set(xlabel="epoch", ylabel="per epoch" if "updates" in self.lines_ else "mistakes")
         c.ax.set_ylim(bottom=-0.03 * max(1, *(int(v.max()) for v in self.mistakes.values())))
         for axis in (c.ax.xaxis, c.ax.yaxis):
             axis.get_major_locator().set_params(integer=True)
         if title:
             c.ax.set_title(self.stopped, fontsize="medium", wrap=True)
-        c.finish(legend=not alone)
+        c.finish(legend=len(self.lines_) > 1)
         return self

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rosenblatt.errors import MissingPackageError
 
@@ -63,6 +64,7 @@ DARK = Palette(
     accent="#ff8a50",
 )
 colors = LIGHT
+_legends: WeakKeyDictionary[Any, dict[int, float]] = WeakKeyDictionary()  # inches, by row of Axes
 
 
 def pyplot() -> Any:
@@ -92,7 +94,8 @@ def axes(
     nrows, ncols : int, default=1
         Rows and columns of Axes.
     width, height : float, optional
-        Size of the figure in inches.
+        Size of the figure in inches. Legends of Displays are placed below the Axes and add to
+        the height.
     **options : dict
         Passed to :func:`matplotlib.pyplot.subplots`.
 
@@ -128,9 +131,21 @@ def axes(
         figure, made = plt.subplots(
             nrows, ncols, figsize=size, **{"layout": "constrained", **options}
         )
+    _legends[figure] = {}
     for ax in figure.axes:
         ax.tick_params(colors=palette.ink, grid_color=palette.muted, grid_alpha=0.3)
     return made
+
+
+def make_room(ax: Any, inches: float) -> None:
+    """Make a figure of `axes` higher, so that a legend below these Axes does not shrink them."""
+    rows, spec = _legends.get(ax.figure), ax.get_subplotspec()
+    if rows is None or spec is None:
+        return
+    row = spec.rowspan.stop
+    more = max(0.0, inches - rows.get(row, 0.0))
+    rows[row] = rows.get(row, 0.0) + more
+    ax.figure.set_figheight(ax.figure.get_figheight() + more)
 
 
 def palette_of(ground: Any) -> Palette:

@@ -300,7 +300,7 @@ class UpdateDisplay(Display):
     def _draw_arcs(self, c: Canvas, height: float) -> None:
         """Arcs from x to w, the short way round, unless there is no room for the angle."""
         self.arcs_ = {}
-        for name, w, size, dash in (("old", self.w, 0.16, DASHED), ("new", self.new_w, 0.09, "-")):
+        for name, w, size, dash in (("old", self.w, 0.24, DASHED), ("new", self.new_w, 0.14, "-")):
             turn = _turn(self.x, w)
             if not height or not abs(np.degrees(turn)) >= SMALL_ANGLE:
                 continue

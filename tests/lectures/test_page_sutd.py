@@ -1,5 +1,6 @@
 """docs/lectures/sutd.md: every number and slip of conventions.md for this lecture."""
 
+import itertools
 import re
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.lectures import exercise
-from tests.lectures.pages import page_text, run_page
+from tests.lectures.pages import page_code, page_text, run_page
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def test_classification_of_one_feature(page):
 
 def test_a_line_for_two_features_and_a_curve_for_rings(page):
     assert (page["verdict_2d"], page["wrong_2d"]) == ("separable", 0)
-    assert page["verdict_rings"] == ("overlapping", "separable")
+    assert page["verdict_rings"] == ["overlapping", "separable"]
     assert page["wrong_rings"][0] > 50
     assert page["wrong_rings"][1] == 0
 
@@ -75,9 +76,8 @@ def test_the_file_of_the_lecture(wpbc):
 
 
 def test_slip_10_tumor_size_is_a_radius(wpbc):
-    assert [len(rows) for rows in wpbc["found"]] == [1, 1, 1]
-    rows = [k for found in wpbc["found"] for k in found]
-    data = wpbc["data"]
+    data, rows = wpbc["data"], wpbc["found"]
+    assert [match.sum() for match in wpbc["matches"]] == [1, 1, 1]
     assert data.names[0] == "mean radius"
     assert data.X[rows, 0].tolist() == [18.02, 17.99, 20.29]
     assert data.outcome[rows].tolist() == ["N", "N", "R"]
@@ -114,6 +114,24 @@ def test_time_until_recurrence_as_a_regression(wpbc):
     assert squares["train"] < constant["train"]
     assert squares["low"] > constant["unseen"]  # overfitted
     assert shrunk["low"] < constant["unseen"] < shrunk["high"]
+
+
+def test_without_the_file_the_diagnostic_set_is_used(tmp_path, monkeypatch, capsys):
+    cells = [code.source for code in page_code("sutd") if code.name.startswith("cell")]
+    monkeypatch.chdir(tmp_path)
+    page = {}
+    for cell in itertools.takewhile(lambda cell: "\ndef h(" not in cell, cells):
+        exec(cell, page)
+    assert "the diagnostic data set" in capsys.readouterr().out
+    assert page["data"].counts == {"M": 212, "B": 357}
+    assert (page["n"], page["d"], page["missing"]) == (569, 30, 0)
+    assert [match.sum() for match in page["matches"]] == [0, 1, 1]
+    assert page["ratio"] == pytest.approx(np.pi, rel=0.02)
+    assert page["case_verdict"] == "separable"
+    assert page["judged"]["linear, average"]["unseen"] < 0.05
+    assert page["judged"]["linear, mean radius only"]["unseen"] > 0.1  # H too small
+    assert page["better"] == list(page["gains"])  # all but the constant
+    assert page["median_time"] == page["judged_time"] == {}
 
 
 # ----------------------------------------------------------------------- linear classifiers
@@ -164,6 +182,15 @@ def test_the_test_example_in_floating_point(page):
     assert clf.trace_.mistakes.tolist() == [3, 0]
 
 
+def test_the_frames_of_the_test_example(page):
+    titles = [ax.get_title() for ax in page["panels"]]
+    for title, theta in zip(titles, ["1, -0.8", "2, 1.2", "3, -0.8", "3, 0.2"], strict=True):
+        assert f"= ({theta})$" in title
+    for t, ax in enumerate(page["panels"][1:]):
+        ring = ax.lines[-1]
+        assert [*ring.get_xdata(), *ring.get_ydata()] == page["X"][t].tolist()
+
+
 def test_theorem_2_1_and_item_9_the_bound_is_for_a_start_at_zero(page):
     assert page["gamma"] == pytest.approx(10**-0.5)
     assert page["mistakes"] == [6, 3, 110]
@@ -209,6 +236,14 @@ def test_the_advertisement(page):
     ad = page["ad"]
     assert ad.predict(page["users"]).tolist() == page["clicks"]
     assert [ad.explain(user).score for user in page["users"]] == page["scores"].tolist()
+
+
+def test_the_bars_of_the_advertisement_end_at_the_scores(page):
+    ax = page["ax"]  # of the last figure with one panel
+    assert [line.get_xdata()[0] for line in ax.lines[:5]] == [-1, 1, 4, -11, -9]
+    assert [t.get_text() for t in ax.texts] == ["-1, no", "1, yes", "4, yes", "-11, no", "-9, no"]
+    widths = sorted(bar.get_width() for bar in ax.patches if bar.get_width())
+    assert widths == [-15, -9, -9, -9, -9, -9, 2, 5, 5, 8, 8, 8, 8]
 
 
 def test_exercise_3_separable_with_an_offset_and_not_through_the_origin(page):

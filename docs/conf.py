@@ -1,6 +1,7 @@
 """Settings of the documentation site, which `make docs` builds with Sphinx."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -29,7 +30,7 @@ templates_path = ["_templates"]
 smartquotes = False  # "--out" is an option, not a dash
 
 # Markdown
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 # pages with code cells are run when they are built
@@ -37,12 +38,14 @@ nb_execution_mode = "inline"
 nb_execution_raise_on_error = False  # a warning, and the build goes on to the next page
 nb_execution_timeout = 60
 nb_execution_show_tb = True
+nb_merge_streams = True
 nb_eval_name_regex = ".*"
 nb_output_stderr = "remove-warn"
 
 # the reference
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings name the types
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -76,10 +79,17 @@ copybutton_prompt_is_regexp = True
 
 
 def setup(app):
+    """Adapt what autodoc finds to the site."""
+    app.connect("autodoc-skip-member", skip_members_of_scikit_learn)
+    app.connect("autodoc-process-docstring", link_pages)
+
+
+def skip_members_of_scikit_learn(app, what, name, member, skipped, options):
     """Leave members out that scikit-learn adds to estimators; its documentation has them."""
+    module = getattr(member, "__module__", None) or "rosenblatt"
+    return skipped or not module.startswith("rosenblatt")
 
-    def skip(app, what, name, member, skipped, options):
-        module = getattr(member, "__module__", None) or "rosenblatt"
-        return skipped or not module.startswith("rosenblatt")
 
-    app.connect("autodoc-skip-member", skip)
+def link_pages(app, what, name, member, options, lines):
+    """Turn docs/how-to/rules.md in a docstring into a link to that page."""
+    lines[:] = [re.sub(r"docs/([\w/-]+)\.md", r":doc:`/\1`", line) for line in lines]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -12,16 +13,20 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+OPERATOR, IDENTIFIER = f"{{{NAMESPACE}}}mo", f"{{{NAMESPACE}}}mi"
+# numbers of equations are Sphinx's; `aligned` is not known to the converter
+ALIGNED = re.compile(r"\\(begin|end)\{(?:align|aligned|split|gather|gathered)\}")
 # what the converter leaves in its output when it does not understand a formula
 TROUBLE = {
     r"<m(?:i|text)>\\": "an unknown command",
-    r"<mi>&": "an & outside of an environment such as aligned, cases or array",
+    r"<mi>&(?!#)": "an & outside of an environment such as aligned, cases or array",
     r'linebreak="newline"': r"a \\ outside of an environment such as aligned, cases or array",
 }
-# numbers of equations are Sphinx's; `aligned` is not known to the converter
-ALIGNED = re.compile(r"\\(begin|end)\{(?:align|aligned|split|gather|gathered)\}")
-# one letter is italic in MathML unless it says otherwise, also after \mathrm
-ROMAN_LETTER = re.compile(r"<mi>(&#x000[46567][0-9A-F];)</mi>")
+SIGNS = frozenset("\N{MINUS SIGN}+\N{PLUS-MINUS SIGN}")
+CLOSING = frozenset(")]}|\N{DOUBLE VERTICAL LINE}\N{RIGHT FLOOR}\N{RIGHT CEILING}!\N{PRIME}")
+
+ElementTree.register_namespace("", NAMESPACE)
 
 
 def to_mathml(latex: str, display: str) -> str:
@@ -39,8 +44,24 @@ def to_mathml(latex: str, display: str) -> str:
     for pattern, what in TROUBLE.items():
         if re.search(pattern, text):
             raise ValueError(what)
-    text = ROMAN_LETTER.sub(r'<mi mathvariant="normal">\1</mi>', text)
-    return text.replace("<math ", f'<math alttext="{html.escape(latex, quote=True)}" ', 1)
+    # one letter is italic unless it says otherwise; \mathrm{d} comes as a character reference
+    text = re.sub(r"<mi>(&#x000[4-7][0-9A-F];)</mi>", r'<mi mathvariant="normal">\1</mi>', text)
+    formula = ElementTree.fromstring(text)
+    formula.set("alttext", latex)
+    for row in formula.iter():
+        mark_signs(row)
+    return ElementTree.tostring(formula, encoding="unicode")
+
+
+def mark_signs(row: ElementTree.Element) -> None:
+    """Set -1 close together: a minus or plus that follows no operand is a sign."""
+    before: ElementTree.Element | None = None
+    for element in row:
+        if element.text in SIGNS and element.tag in (OPERATOR, IDENTIFIER):
+            element.tag = OPERATOR
+            if before is None or (before.tag == OPERATOR and before.text not in CLOSING):
+                element.set("form", "prefix")
+        before = element
 
 
 def rendered(node: nodes.Element, display: str) -> str:

@@ -1,6 +1,6 @@
 """Does the wheel hold every file of src, the lecture pages and the compiled module?
 
-    python .ci/same_files.py WHEEL CHECKOUT
+python .ci/same_files.py WHEEL CHECKOUT
 """
 
 import sys

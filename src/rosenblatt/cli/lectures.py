@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,24 +41,20 @@ def lectures(
     Nothing is executed; the notebook runs in Jupyter with the package that wrote it.
     """
     with explained():
-        from rosenblatt.lectures.notebook import LECTURES, find_lecture, write_notebook
+        from rosenblatt.lectures.notebook import LECTURES, headings, notebook, write_notebook
 
         if name is None:
             if out is not None:
                 raise ParameterError(f"--out needs a lecture: one of {', '.join(LECTURES)}.")
-            facts = [asdict(lecture) for lecture in LECTURES.values()]
-            show(json.dumps(facts) if as_json else _all_lectures())
-            return
-        lecture = find_lecture(name)
-        if out is None:
-            show(json.dumps(_about(name)) if as_json else _one_lecture(name))
+            titles = {known: headings(known)[0] for known in LECTURES}
+            show(json.dumps(titles) if as_json else _all_lectures(titles))
+        elif out is None:
+            show(json.dumps(_about(name)) if as_json else _one_lecture(**_about(name)))
         elif out == DASH:
-            from rosenblatt.lectures.notebook import notebook
-
             show(notebook(name))
         else:
             write_notebook(name, out)
-            words = f"Wrote {out}: {lecture.title}, {lecture.author}. Open it in Jupyter."
+            words = f"Wrote {out}: {headings(name)[0]}. Open it in Jupyter."
             show(json.dumps({"notebook": str(out)}) if as_json else words)
 
 
@@ -89,9 +85,8 @@ def exercise(
             if answer is not None or hint:
                 raise ParameterError(f"which exercise? Name one of {', '.join(exercises())}.")
             titles = {one.name: one.title for one in exercises().values()}
-            listed = _table(list(titles.items()))
-            start = f"\n\n{program()} exercise NAME shows one and checks answers."
-            show(json.dumps(titles) if as_json else listed + start)
+            how = f"{program()} exercise NAME shows one and checks answers."
+            show(json.dumps(titles) if as_json else f"{_table(titles)}\n\n{how}")
             return
         chosen = find(name)
         if answer is not None:
@@ -134,47 +129,51 @@ def _ask(exercise: Exercise) -> None:
                 return
 
 
-def _all_lectures() -> str:
+def _all_lectures(titles: dict[str, str]) -> str:
     from rosenblatt.lectures.notebook import LECTURES
 
-    listed = "\n".join(
-        f"{lecture.name:<10} {lecture.title} ({lecture.author})\n{'':<10} {lecture.summary}."
-        for lecture in LECTURES.values()
-    )
-    return (
-        f"{listed}\n\n{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."
-    )
+    lines = [
+        line
+        for name, title in titles.items()
+        for line in (f"{name:<10} {title}", f"{'':<10} {LECTURES[name]}")
+    ]
+    lines += ["", f"{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."]
+    return "\n".join(lines)
 
 
-def _about(name: str) -> dict[str, object]:
+def _about(name: str) -> dict[str, Any]:
     from rosenblatt.lectures.exercises import exercises
-    from rosenblatt.lectures.notebook import find_lecture, headings
+    from rosenblatt.lectures.notebook import LECTURES, headings
 
-    own = [one.name for one in exercises().values() if one.name.startswith(f"{name}-")]
-    return {**asdict(find_lecture(name)), "headings": headings(name), "exercises": own}
+    title, sections = headings(name)
+    own = {e.name: e.title for e in exercises().values() if e.name.startswith(f"{name}-")}
+    return {
+        "name": name,
+        "title": title,
+        "summary": LECTURES[name],
+        "headings": sections,
+        "exercises": own,
+    }
 
 
-def _one_lecture(name: str) -> str:
-    from rosenblatt.lectures.exercises import exercises
-    from rosenblatt.lectures.notebook import find_lecture, headings
-
-    lecture = find_lecture(name)
-    own = [(e.name, e.title) for e in exercises().values() if e.name.startswith(f"{name}-")]
+def _one_lecture(
+    name: str, title: str, summary: str, headings: list[str], exercises: dict[str, str]
+) -> str:
     return "\n".join(
         (
-            f"{lecture.title} ({lecture.author})",
-            f"{lecture.summary}.",
+            title,
+            summary,
             "",
-            *(f"  {heading}" for heading in headings(name)),
+            *(f"  {heading}" for heading in headings),
             "",
             "Exercises",
-            _table(own),
+            _table(exercises),
             "",
             f"{program()} lectures {name} --out {name}.ipynb writes the notebook.",
         )
     )
 
 
-def _table(pairs: list[tuple[str, str]]) -> str:
-    width = max(len(name) for name, _ in pairs)
-    return "\n".join(f"  {name:<{width}}  {words}" for name, words in pairs)
+def _table(pairs: dict[str, str]) -> str:
+    width = max(map(len, pairs))
+    return "\n".join(f"  {name:<{width}}  {words}" for name, words in pairs.items())

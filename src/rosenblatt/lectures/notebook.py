@@ -8,76 +8,29 @@ cell is executed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, MissingPackageError, ParameterError
 
-
-@dataclass(frozen=True)
-class Lecture:
-    """A lecture: its name in this package, its title and author, and what it is about."""
-
-    name: str
-    title: str
-    author: str
-    summary: str
-
-
+# name and summary; the title is the first heading of the page
 LECTURES = {
-    lecture.name: lecture
-    for lecture in (
-        Lecture(
-            "radivojac",
-            "Perceptron",
-            "Predrag Radivojac",
-            "The machine, its training rule, and the proof that training ends",
-        ),
-        Lecture(
-            "chan",
-            "Perceptron: Definition and Concept",
-            "Stanley Chan",
-            "From logistic regression to the perceptron loss, convexity, the Bayesian oracle",
-        ),
-        Lecture(
-            "sutd",
-            "Perceptron",
-            "SUTD 50.007",
-            "Learning problems, a case study, the update rule by hand, the offset",
-        ),
-        Lecture(
-            "online",
-            "The Perceptron Algorithm",
-            "lecture notes on online learning",
-            "Predict, see the outcome, update: at most R²/γ² mistakes",
-        ),
-        Lecture(
-            "cisc271",
-            "Supervised Learning – Perceptron Rule",
-            "CISC 271",
-            "False positives, false negatives, batch learning, four hyperplanes for Iris",
-        ),
-    )
+    "radivojac": "The machine, its training rule, and the proof that training ends.",
+    "chan": "From logistic regression to the perceptron loss, convexity, the Bayesian oracle.",
+    "sutd": "Learning problems, a case study, the update rule by hand, the offset.",
+    "online": "Predict, see the outcome, update: at most R²/γ² mistakes.",
+    "cisc271": "False positives, false negatives, batch learning, four hyperplanes for Iris.",
 }
-
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
 OPTION = re.compile(r":[\w-]+:.*")
 ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
-HEADING = re.compile(r"^## (.+)$", re.M)
+HEADING = re.compile(r"^##? (.+)$", re.M)
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.M)
 RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-
-
-def find_lecture(name: str) -> Lecture:
-    """The lecture of that name."""
-    if name not in LECTURES:
-        raise ParameterError(f"there is no lecture {name!r}. There are: {', '.join(LECTURES)}.")
-    return LECTURES[name]
 
 
 def pages_folder() -> Path:
@@ -98,17 +51,19 @@ def pages_folder() -> Path:
 
 def page_text(name: str) -> str:
     """The page of a lecture."""
-    path = pages_folder() / f"{find_lecture(name).name}.md"
+    if name not in LECTURES:
+        raise ParameterError(f"there is no lecture {name!r}. There are: {', '.join(LECTURES)}.")
+    path = pages_folder() / f"{name}.md"
     try:
         return path.read_text(encoding="utf-8")
     except OSError as e:
         raise DataError(f"cannot read {path}: {e}. Install rosenblatt again.") from e
 
 
-def headings(name: str) -> list[str]:
-    """The headings of a lecture's sections, in order."""
-    text = FENCED.sub("", page_text(name))
-    return [heading[1].strip() for heading in HEADING.finditer(text)]
+def headings(name: str) -> tuple[str, list[str]]:
+    """The title of a lecture with its author, and the headings of its sections."""
+    title, *sections = HEADING.findall(FENCED.sub("", page_text(name)))
+    return title, sections
 
 
 def write_notebook(name: str, path: Path) -> None:

@@ -55,8 +55,8 @@ NOT_HEADINGS = {
 ALSO = {"sutd": {"Steps for solving a supervised learning problem:": "a heading with a colon"}}
 AGAIN = {"chan": {"Outline": "shown a second time, word for word, before the second part"}}
 
-# the boxes of the ten slips, numbered as in docs/explanation/conventions.md. The boxes of slip 9 are
-# notes, because it is about a bound that the texts leave out
+# the boxes of the ten slips, numbered as in docs/explanation/conventions.md. The boxes of slip 9
+# are notes, because it is about a bound that the texts leave out
 BOXES = {
     ("chan", "Slip: from zero, nothing is ever learned"): 1,
     ("radivojac", "Slip: the flip changes the run"): 2,

@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 import rosenblatt
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -79,9 +81,10 @@ copybutton_prompt_is_regexp = True
 
 
 def setup(app):
-    """Adapt what autodoc finds to the site."""
+    """Connect the functions below."""
     app.connect("autodoc-skip-member", skip_members_of_scikit_learn)
     app.connect("autodoc-process-docstring", link_pages)
+    app.connect("doctree-read", end_code_without_blank_lines)
 
 
 def skip_members_of_scikit_learn(app, what, name, member, skipped, options):
@@ -93,3 +96,11 @@ def skip_members_of_scikit_learn(app, what, name, member, skipped, options):
 def link_pages(app, what, name, member, options, lines):
     """Turn docs/how-to/rules.md in a docstring into a link to that page."""
     lines[:] = [re.sub(r"docs/([\w/-]+)\.md", r":doc:`/\1`", line) for line in lines]
+
+
+def end_code_without_blank_lines(app, doctree):
+    """Drop the blank line that a doctest needs before the closing fence."""
+    for block in doctree.findall(nodes.literal_block):
+        if len(block) == 1 and block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip()
+            block[0] = nodes.Text(block.rawsource)

@@ -1,5 +1,8 @@
 """matplotlib only when something is drawn; colours that differ; a plane and its lines."""
 
+import html
+import inspect
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -9,8 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 from scipy.spatial import ConvexHull
 
+import rosenblatt
+from rosenblatt import GaussianPair, Perceptron
 from rosenblatt.errors import MissingPackageError, ParameterError
 from rosenblatt.plot import style
 from rosenblatt.plot.canvas import Canvas
@@ -46,6 +52,7 @@ def test_ink_and_hues_stand_out_from_the_ground(style):
     assert abs(brightness(c.colors.ink) - ground) > 0.75
     assert all(abs(brightness(c.color(k)) - ground) > 0.25 for k in range(5))
     assert c.colors is (DARK if style == "dark_background" else LIGHT)
+    assert brightness(c.ax.get_facecolor()) == pytest.approx(int(style == "default"))
 
 
 def test_a_dark_axes_in_a_light_style_is_dark():
@@ -66,6 +73,56 @@ def test_the_two_classes_differ_in_grey_and_in_shape():
     assert abs(brightness(c.color(0)) - brightness(c.color(1))) > 0.2
     assert len(set(style.MARKERS)) == len(style.MARKERS)
     assert len(set(map(str, style.DASHES))) == len(style.DASHES)
+
+
+def drawn_displays():
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 0, 0, 1])
+    clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
+    pair = GaussianPair([0, 0], 1.0, [2, 2], 1.0)
+    return [
+        rosenblatt.DecisionDisplay.from_estimator(clf, X, y),
+        rosenblatt.MistakesDisplay.from_estimator(clf),
+        rosenblatt.WeightsDisplay.from_estimator(clf),
+        rosenblatt.HyperplanesDisplay.from_estimator(clf, X, y),
+        rosenblatt.UpdateDisplay.from_estimator(clf, X, y, 2),
+        rosenblatt.CosineDisplay.from_estimator(clf, X, y),
+        rosenblatt.VersionSpaceDisplay.from_estimator(clf, X, y),
+        rosenblatt.CertificateDisplay.from_data(X, y),
+        rosenblatt.LossesDisplay.from_estimator(clf, X, y),
+        rosenblatt.OracleDisplay.from_estimator(clf, pair, X, y),
+    ]
+
+
+def test_displays_show_themselves_as_svg_with_a_description_and_close_their_figure():
+    for display in drawn_displays():
+        svg = display._repr_html_()
+        assert svg.startswith('<svg class="rosenblatt-figure"')
+        assert f'aria-label="{html.escape(type(display).__doc__.splitlines()[0])}"' in svg
+    assert plt.get_fignums() == []
+
+
+def test_legends_lie_below_the_data():
+    for display in drawn_displays():
+        display.figure_.draw_without_rendering()
+        for ax in display.figure_.axes:
+            if ax.get_legend() is not None:
+                legend = ax.get_legend().get_window_extent()
+                lowest = min(a.get_window_extent().y0 for a in display.figure_.axes)
+                assert legend.y1 < lowest
+                assert legend.y0 >= 0  # inside of the figure
+
+
+def test_the_symbol_of_the_weights_can_be_chosen():
+    shown = [d.plot(symbol=r"\theta") for d in drawn_displays() if "symbol" in _options(d)]
+    assert len(shown) == 6
+    for display in shown:
+        texts = [text.get_text() for text in display.figure_.findobj(Text)]
+        assert any(r"\theta" in text for text in texts)
+        assert not any(re.search(r"\bw\b", text) for text in texts)
+
+
+def _options(display):
+    return inspect.signature(display.plot).parameters
 
 
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20))

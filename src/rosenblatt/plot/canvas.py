@@ -153,9 +153,9 @@ class Canvas:
             inches = self.ax.get_position(original=True).width * self.ax.figure.get_figwidth()
             columns = 2 if inches > 3.2 else 1
             place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "frameon": False}
-            place |= {"borderaxespad": 4.2 if self.ax.get_xlabel() else 2.6, "ncols": columns}
-            make_room(self.ax, 0.1 + 0.2 * math.ceil(len(handles) / columns))
-        look = {"fontsize": "small", "labelcolor": self.colors.ink}
+            place |= {"borderaxespad": 3.9 if self.ax.get_xlabel() else 2.4, "ncols": columns}
+            make_room(self.ax, 0.1 + 0.21 * math.ceil(len(handles) / columns))
+        look = {"fontsize": 9, "labelcolor": self.colors.ink}
         self.ax.legend(handles=handles, **look, **place).set_zorder(7)
 
 

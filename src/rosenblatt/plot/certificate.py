@@ -245,9 +245,9 @@ class CertificateDisplay(Display):
             label = f"hull of {literal(self.points.names[k])}" if both else r"hull of $y\,x$"
             color = c.color(k) if both else c.colors.third
             look = {"ec": color, "ls": DASHES[k], "lw": 1.6, "label": label, "zorder": 1}
-            fill = c.ax.fill(*corners.T, fc=(color, 0.14), hatch=("//", "\\\\")[k], **look)
-            fill[0].set_hatch_linewidth(0.3)
-            self.hulls_ += fill
+            self.hulls_ += c.ax.fill(*corners.T, fc=(color, 0.14), **look)
+            lines = {"fill": False, "ec": color, "lw": 0, "hatch_linewidth": 0.4, "zorder": 1}
+            c.ax.fill(*corners.T, hatch=("//", "\\\\")[k], **lines)
 
     def _draw_common_point(self, c: Canvas, point: Array) -> None:
         rows, n = self.points.X[self.witness], len(self.points.X)

@@ -334,7 +334,7 @@ def _largest_margin(estimator: Any, X: Any, y: Any, label: Any) -> tuple[Any, An
 def _pair(ax: Any) -> tuple[Canvas, Canvas]:
     """An upper and a lower canvas: both given, or one that is split, or new ones."""
     if ax is None:
-        ax = axes(2, height=4.6, height_ratios=[2, 1])
+        ax = axes(2, height=4.2, height_ratios=[2, 1])
     elif np.ndim(ax) == 0:
         figure, spec = Canvas.on(ax).ax.figure, ax.get_subplotspec()
         if spec is None:

@@ -115,8 +115,8 @@ def axes(
     plt = pyplot()
     palette = palette_of(plt.rcParams["axes.facecolor"])
     size = (
-        width or (5.6 if ncols == 1 else min(3.2 * ncols, 9.0)),
-        height or (3.7 if nrows == ncols == 1 else 3.0 * nrows),
+        width or (5.0 if ncols == 1 else min(3.2 * ncols, 9.0)),
+        height or (3.4 if nrows == ncols == 1 else 3.0 * nrows),
     )
     style = {
         "axes.edgecolor": palette.ink,

@@ -119,7 +119,9 @@ def _written(figure: Any) -> str:
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
-        text.set_math_fontfamily("stix")  # close to the formulas of the page
+        text.set_math_fontfamily("dejavuserif")  # close to the formulas of the page
+    for ax in figure.axes:
+        ax.title.set_fontsize("medium")
     out = io.StringIO()
     plain = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt"}
     empty = dict.fromkeys(("Date", "Creator", "Format", "Type"))

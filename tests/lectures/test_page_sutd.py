@@ -42,6 +42,8 @@ def test_classification_of_one_feature(page):
     answers = page["f"].predict([[low - 0.02], [low + 0.02], [high - 0.02], [high + 0.02]])
     assert answers.tolist() == ["setosa", "versicolor", "versicolor", "virginica"]
     assert 0 < page["wrong_1d"] < 15
+    told = page["f"].predict(page["length"]) == "setosa"
+    assert (told == (page["species"] == "setosa")).all()
 
 
 def test_a_line_for_two_features_and_a_curve_for_rings(page):

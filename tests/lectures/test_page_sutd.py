@@ -201,7 +201,7 @@ def test_theorem_2_1_and_item_9_the_bound_is_for_a_start_at_zero(page):
     assert lecture >= 3
     assert far >= 110 > zero
     novikoff = [
-        Perceptron(init=start, **{**page["lecture"], "fit_intercept": False})
+        Perceptron(init=start, **page["lecture"])
         .fit(page["X"], page["y"])
         .bounds(page["X"], page["y"])
         .bounds[0]

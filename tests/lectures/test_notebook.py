@@ -77,6 +77,7 @@ def test_markdown_of_the_site_becomes_plain():
     page = "\n".join(
         (
             "(top)=",
+            """{eval}`f"{a['k'][1:2] / 3:.2f}"`, {eval}`f"{b}"`, {eval}`f"{c}-{d}"`""",
             "See {eval}`f(2)`, {doc}`x`, [there](../a.md#b) and [here](https://a.b/c).",
             ":::{admonition} Slip: a title",
             ":class: slip",
@@ -91,6 +92,7 @@ def test_markdown_of_the_site_becomes_plain():
         )
     )
     assert plain_markdown(page).splitlines() == [
+        """`a['k'][1:2] / 3`, `b`, `f"{c}-{d}"`""",
         "See `f(2)`, `x`, there and [here](https://a.b/c).",
         "> **Slip: a title**",
         ">",

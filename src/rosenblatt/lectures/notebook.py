@@ -25,6 +25,7 @@ LECTURES = {
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
 OPTION = re.compile(r":[\w-]+:.*")
+FORMATTED = re.compile(r"""\{eval\}`f(["'])\{([^{}]+?)(:[^:\[\]{}"']*)?\}\1`""")
 ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 HEADING = re.compile(r"^##? (.+)$", re.M)
@@ -101,10 +102,10 @@ def notebook(name: str) -> str:
 def plain_markdown(text: str) -> str:
     """Markdown of the site as Markdown that every notebook shows.
 
-    Boxes become block quotes, `{eval}` and other roles become code, links to other pages of the
-    site become their text.
+    Boxes become block quotes; numbers that the site computes become their expressions, without
+    format; links to other pages of the site become their text.
     """
-    text = ROLE.sub(r"`\1`", ANCHOR.sub("", text))
+    text = ROLE.sub(r"`\1`", FORMATTED.sub(r"`\2`", ANCHOR.sub("", text)))
     return _quote_boxes(RELATIVE_LINK.sub(r"\1", text))
 
 

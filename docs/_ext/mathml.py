@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import zip_longest
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,6 +16,10 @@ log = logging.getLogger(__name__)
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 OPERATOR, IDENTIFIER = f"{{{NAMESPACE}}}mo", f"{{{NAMESPACE}}}mi"
+SUBSCRIPT, UNDER = f"{{{NAMESPACE}}}msub", f"{{{NAMESPACE}}}munder"
+LIMITS = frozenset(
+    {"lim", "max", "min", "sup", "inf", "arg\N{THIN SPACE}max", "arg\N{THIN SPACE}min"}
+)
 # numbers of equations are Sphinx's; `aligned` is not known to the converter
 ALIGNED = re.compile(r"\\(begin|end)\{(?:align|aligned|split|gather|gathered)\}")
 # what the converter leaves in its output when it does not understand a formula
@@ -24,7 +29,14 @@ TROUBLE = {
     r'linebreak="newline"': r"a \\ outside of an environment such as aligned, cases or array",
 }
 SIGNS = frozenset("\N{MINUS SIGN}+\N{PLUS-MINUS SIGN}")
-CLOSING = frozenset(")]}|\N{DOUBLE VERTICAL LINE}\N{RIGHT FLOOR}\N{RIGHT CEILING}!\N{PRIME}")
+BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
+SYMBOLS = frozenset(
+    "\N{INFINITY}\N{DOWN TACK}\N{EMPTY SET}"
+)  # no operators, whatever they are called
+OPENING = frozenset("([{\N{LEFT FLOOR}\N{LEFT CEILING}") | BARS
+CLOSING = frozenset(")]}\N{RIGHT FLOOR}\N{RIGHT CEILING}!\N{PRIME}") | BARS
+THIN = "0.167em"
+PUNCTUATION = re.compile(r"[.,;:!?)\]]+")
 
 ElementTree.register_namespace("", NAMESPACE)
 
@@ -49,18 +61,33 @@ def to_mathml(latex: str, display: str) -> str:
     formula = ElementTree.fromstring(text)
     formula.set("alttext", latex)
     for row in formula.iter():
-        mark_signs(row)
+        space_out(row)
+        if display == "block" and row.tag == SUBSCRIPT and row[0].text in LIMITS:
+            row.tag = UNDER
     return ElementTree.tostring(formula, encoding="unicode")
 
 
-def mark_signs(row: ElementTree.Element) -> None:
-    """Set -1 close together: a minus or plus that follows no operand is a sign."""
+def space_out(row: ElementTree.Element) -> None:
+    """Set the spaces of a row as LaTeX does: those of signs, bars, functions and symbols."""
     before: ElementTree.Element | None = None
-    for element in row:
-        if element.text in SIGNS and element.tag in (OPERATOR, IDENTIFIER):
+    for element, after in zip_longest(row, row[1:]):
+        text = element.text or ""
+        if element.tag not in (OPERATOR, IDENTIFIER):
+            pass
+        elif text in SIGNS:
             element.tag = OPERATOR
             if before is None or (before.tag == OPERATOR and before.text not in CLOSING):
                 element.set("form", "prefix")
+        elif text in BARS and "stretchy" not in element.attrib:
+            element.set("stretchy", "false")
+        elif text in SYMBOLS:
+            element.tag = IDENTIFIER
+        elif len(text) > 1 and text.isalpha():  # log, max, sign
+            element.tag = OPERATOR
+            first = before is None or (before.tag == OPERATOR and before.text in OPENING)
+            last = after is None or (after.tag == OPERATOR and after.text in OPENING)
+            element.set("lspace", "0" if first else THIN)
+            element.set("rspace", "0" if last else THIN)
         before = element
 
 
@@ -74,9 +101,20 @@ def rendered(node: nodes.Element, display: str) -> str:
         return f"<code>{html.escape(latex)}</code>"
 
 
+def attach_punctuation(app: Any, doctree: nodes.document) -> None:
+    """Move a comma that follows a formula into it, so that no line begins with the comma."""
+    for node in doctree.findall(nodes.math):
+        after = node.next_node(descend=False, siblings=True)
+        found = PUNCTUATION.match(after) if isinstance(after, nodes.Text) else None
+        if found:
+            node["after"] = found[0]
+            after.parent.replace(after, nodes.Text(after[found.end() :]))
+
+
 def inline(self: Any, node: nodes.math) -> None:
     """Write a formula within a line."""
-    self.body.append(rendered(node, "inline"))
+    after = html.escape(node.get("after", ""))
+    self.body.append(f'<span class="formula">{rendered(node, "inline")}{after}</span>')
     raise nodes.SkipNode
 
 
@@ -91,4 +129,5 @@ def block(self: Any, node: nodes.math_block) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer; `html_math_renderer = "mathml"` chooses it."""
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
+    app.connect("doctree-read", attach_punctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

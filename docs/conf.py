@@ -57,6 +57,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_static_path = ["_static"]
 html_css_files = ["figures.css", "site.css"]
+html_js_files = ["print.js"]
 html_favicon = "_static/mark.svg"
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}

@@ -55,9 +55,8 @@ def test_bad_calls_say_what_to_do():
         LossesDisplay.from_functions({})
     with pytest.raises(ParameterError, match="one number for each"):
         LossesDisplay.from_functions({"one": lambda s: 1.0})
+    several = Perceptron().fit([[0], [1], [2]], [0, 1, 2])
     with pytest.raises(LabelError, match="two classes, got 3"):
-        LossesDisplay.from_predictions([0, 1, 2], [0.1, 0.2, 0.3])
-    with pytest.raises(LabelError, match="shape"):
-        LossesDisplay.from_predictions([0, 1], [[0.1, 0.2], [0.3, 0.1]])
+        LossesDisplay.from_estimator(several, [[0], [1], [2]], [0, 1, 2])
     with pytest.raises(NotFittedError, match="Call fit"):
         LossesDisplay.from_estimator(Perceptron(), [[0]], [0])

@@ -69,7 +69,7 @@ def test_one_feature_shows_the_curves_and_every_threshold():
 def test_a_rule_that_is_out_of_sight_is_still_named():
     shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)}, grid_resolution=20)
     assert shown.lines_ == {}
-    assert "far: error 0.7 (outside)" in legend(shown)
+    assert "far: error 0.7, outside" in legend(shown)
     assert "class 0" in legend(shown)
 
 

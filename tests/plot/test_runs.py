@@ -187,6 +187,8 @@ def test_bad_updates_say_what_to_do(sutd):
         UpdateDisplay.from_estimator(sutd, SUTD, SIGNS, 4)
     with pytest.raises(ParameterError, match="frame must be 1 to 5"):
         UpdateDisplay.from_example([1, 1], [1, 0], 1, frame=6)
+    with pytest.raises(DataError, match="x is 0"):
+        UpdateDisplay.from_estimator(run(AND, YES), AND, YES, 1)
     batch = run(SUTD, SIGNS, fit_intercept=False, mode="batch")
     with pytest.raises(ParameterError, match="not made at one row"):
         UpdateDisplay.from_estimator(batch, SUTD, SIGNS)
@@ -258,27 +260,26 @@ def test_another_separating_hyperplane_may_be_the_reference(conjunction):
         CosineDisplay.from_estimator(conjunction, AND, YES, reference=([1, 1], 0))
 
 
-def test_axes_are_split_or_given(conjunction):
-    fig, (left, _) = plt.subplots(1, 2)
-    shown = CosineDisplay.from_estimator(conjunction, AND, YES, ax=left)
-    assert shown.figure_ is fig
-    assert shown.axes_[0] is not left
-    shown.plot(ax=plt.figure().subplots(2, 1))
-    assert len(shown.figure_.axes) == 2
-    with pytest.raises(ParameterError, match="one Axes or two, got 3"):
-        shown.plot(ax=plt.figure().subplots(3, 1))
-    with pytest.raises(ParameterError, match="cannot be split"):
-        shown.plot(ax=plt.figure().add_axes([0.1, 0.1, 0.8, 0.8]))
+def test_it_is_drawn_on_two_axes(conjunction):
+    pair = plt.figure().subplots(2, 1)
+    shown = CosineDisplay.from_estimator(conjunction, AND, YES, ax=pair)
+    assert shown.axes_ == tuple(pair)
+    for number in (1, 3):
+        with pytest.raises(ParameterError, match="ax must be two Axes"):
+            shown.plot(ax=plt.figure().subplots(number, 1))
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"penalty": "l2", "max_iter": 3}, "penalty=None"),
-        ({"mode": "batch"}, "mode='online'"),
-        ({"tie": "half"}, "tie='mistake'"),
-        ({"class_weight": {0: 1, 1: 2}}, "Fit without them"),
-        ({"mode": "batch-mean", "eta0": [1.0, 0.5] * 50, "max_iter": 100}, "one number as eta0"),
+        ({"penalty": "l2", "max_iter": 3}, "a penalty moves the weights"),
+        ({"mode": "batch"}, "a step answers several mistakes"),
+        ({"tie": "half"}, "or half of one"),
+        ({"class_weight": {0: 1, 1: 2}}, "updates of different sizes"),
+        (
+            {"mode": "batch-mean", "eta0": [1.0, 0.5] * 50, "max_iter": 100},
+            "the learning rate changes",
+        ),
     ],
     ids=str,
 )
@@ -289,7 +290,7 @@ def test_runs_without_this_bound_say_why(options, said):
 
 def test_rows_that_nothing_separates_have_no_bound():
     xor = [0, 1, 1, 0]
-    with pytest.raises(ParameterError, match="no margin, the classes are overlapping"):
+    with pytest.raises(NotSupportedError, match="no margin, the classes are overlapping"):
         CosineDisplay.from_estimator(run(AND, xor, max_iter=3), AND, xor)
 
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.plot.plane import Array, Points, Window
-from rosenblatt.plot.style import MARKERS, Palette, axes, make_room, palette_of
+from rosenblatt.plot.style import MARKERS, Axes, Palette, axes, make_room, palette_of
 from rosenblatt.plot.svg import picture
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MARGIN_DASH = (0, (5, 3))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class Display:
     """A picture and the numbers behind it; a notebook shows it as SVG.
 
@@ -32,8 +27,8 @@ class Display:
         The figure of these Axes.
     """
 
-    ax_: Axes = field(init=False)
-    figure_: Figure = field(init=False)
+    ax_: Axes
+    figure_: Any
 
     def _canvas(self, ax: Axes | None) -> Canvas:
         c = Canvas.on(ax)
@@ -105,10 +100,14 @@ class Canvas:
         return self.ax.scatter(*X.T, label=label, **size, **look)
 
     def line(self, window: Window, w: Array, b: float, **style: Any) -> Any:
-        """The line w.x + b = 0; None if it does not cross the window."""
+        """The line w.x + b = 0; None if it does not cross the window, and the legend says so."""
         ends = window.chord(w, b)
         look = {"color": self.colors.ink, "lw": 2.0, "zorder": 2, **style}
-        return self.ax.plot(*ends.T, **look)[0] if len(ends) else None
+        (line,) = self.ax.plot(*ends.T, **look)
+        if len(ends):
+            return line
+        line.set_label(f"{style['label']}, outside" if "label" in style and w.any() else None)
+        return None
 
     def margin(self, window: Window, w: Array, b: float, margin: float) -> list[Any]:
         """The two lines at the distance `margin` from w.x + b = 0, as far as they are seen."""

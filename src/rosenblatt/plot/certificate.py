@@ -11,8 +11,8 @@ exactly if nothing separates strictly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,16 +28,13 @@ from rosenblatt.plot.plane import (
     hull,
     hyperplane,
 )
-from rosenblatt.plot.style import DASHES
+from rosenblatt.plot.style import DASHES, Axes
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.prove.separability import separability
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class CertificateDisplay(Display):
     """A verdict on separability and what proves it: a hyperplane, or a point in both hulls.
 
@@ -69,23 +66,13 @@ class CertificateDisplay(Display):
     points: Points
     hulls: list[Array]
     w: Array | None
-    b: float | None
+    b: float
     on_hyperplane: Array
     witness: Array
     common_point: Array | None
-    points_: list[Any] = field(init=False)
-    hulls_: list[Any] = field(init=False)
-    margins_: list[Any] = field(init=False)
-    links_: list[Any] = field(init=False)
-    hyperplane_: Any = field(init=False)
-    common_point_: Any = field(init=False)
-    on_hyperplane_: Any = field(init=False)
-    witness_: Any = field(init=False)
 
     @classmethod
-    def from_data(
-        cls, X: Any, y: Any, *, fit_intercept: bool = True, ax: Axes | None = None, **options: Any
-    ) -> Self:
+    def from_data(cls, X: Any, y: Any, *, fit_intercept: bool = True, **options: Any) -> Self:
         """Decide whether a hyperplane separates the classes, and draw the proof.
 
         Parameters
@@ -96,10 +83,8 @@ class CertificateDisplay(Display):
             Labels of two classes.
         fit_intercept : bool, default=True
             Hyperplanes with an offset, or through the origin.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -122,12 +107,10 @@ class CertificateDisplay(Display):
         """
         Points.in_plane(X, y)
         certificate = separability(X, y, fit_intercept=fit_intercept)
-        return cls.from_certificate(certificate, X, y, ax=ax, **options)
+        return cls.from_certificate(certificate, X, y, **options)
 
     @classmethod
-    def from_certificate(
-        cls, certificate: Certificate, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
-    ) -> Self:
+    def from_certificate(cls, certificate: Certificate, X: Any, y: Any, **options: Any) -> Self:
         """Verify a certificate and draw it.
 
         Parameters
@@ -138,7 +121,7 @@ class CertificateDisplay(Display):
             The rows it was made for.
         y : array-like of shape (n,)
             Their labels.
-        ax, **options : see `from_data`
+        **options : see `from_data`
             As there.
 
         Returns
@@ -158,7 +141,7 @@ class CertificateDisplay(Display):
                 f"this certificate does not hold for these rows, so it is not drawn. {checked}. "
                 "Pass the rows it was made for, or make another with separability(X, y)."
             )
-        w = b = point = None
+        w, b, point = None, 0.0, None
         on_hyperplane = witness = np.empty(0, dtype=np.int64)
         if isinstance(certificate, (Separable, QuasiSeparable)):
             w, b = hyperplane(certificate.w, certificate.b)
@@ -176,24 +159,10 @@ class CertificateDisplay(Display):
             else:
                 points = _signed(points)
                 hulls = [hull(points.X)]
-        return cls(
-            certificate=certificate,
-            points=points,
-            hulls=hulls,
-            w=w,
-            b=b,
-            on_hyperplane=on_hyperplane,
-            witness=witness,
-            common_point=point,
-        ).plot(ax, **options)
+        return cls(certificate, points, hulls, w, b, on_hyperplane, witness, point).plot(**options)
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        title: bool = True,
-        legend: bool = True,
-        symbol: str = "w",
+        self, ax: Axes | None = None, *, title: bool = True, legend: bool = True, symbol: str = "w"
     ) -> Self:
         r"""Draw it again.
 
@@ -219,9 +188,10 @@ class CertificateDisplay(Display):
         equal = replace(points, X=seen).comparable
         window = Window.around(seen, equal=equal)
         self.hyperplane_ = self.on_hyperplane_ = self.common_point_ = self.witness_ = None
-        self.margins_, self.links_ = [], []
+        self.margins_: list[Any] = []
+        self.links_: list[Any] = []
         self._draw_hulls(c)
-        if self.w is not None and self.b is not None:
+        if self.w is not None:
             self.hyperplane_ = c.line(window, self.w, self.b, label=equation(self.b, symbol))
             if isinstance(self.certificate, Separable) and equal:
                 self.margins_ = c.margin(window, self.w, self.b, self.certificate.margin)

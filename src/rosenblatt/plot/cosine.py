@@ -13,8 +13,8 @@ R^2 + 2 tau / eta takes the place of R^2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,16 +24,13 @@ from rosenblatt.learn.trace import OneVsRestTrace
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array
 from rosenblatt.plot.runs import WeightPath, check_fitted, trace_of
-from rosenblatt.plot.style import axes
+from rosenblatt.plot.style import Axes, axes
 from rosenblatt.prove.bounds import mistake_bound
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FAR = 12  # times the updates made: from there on the axes are logarithmic
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class CosineDisplay(Display):
     """The projection w_k.u and the norm of w_k with their bounds; below, their ratio, the cosine.
 
@@ -67,8 +64,6 @@ class CosineDisplay(Display):
     bound: float
     gain: float
     growth: float
-    axes_: tuple[Axes, Axes] = field(init=False)
-    lines_: dict[str, Any] = field(init=False)
 
     @property
     def cosines(self) -> Array:
@@ -131,7 +126,6 @@ class CosineDisplay(Display):
         *,
         reference: tuple[Any, Any] | None = None,
         label: Any = None,
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw a run that was fitted with ``record="updates"`` on separable rows.
@@ -149,8 +143,8 @@ class CosineDisplay(Display):
             largest margin, which has the smallest bound.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
-        ax : Axes or pair of Axes, optional
-            Where to draw: one is split in two. A new figure by default.
+        ax : pair of Axes, optional
+            Where to draw; a new figure by default.
         **options : dict
             Passed to `plot`.
 
@@ -162,9 +156,9 @@ class CosineDisplay(Display):
         Raises
         ------
         NotSupportedError
-            If the theorem does not hold for such a run.
+            If the theorem does not hold for such a run, or nothing separates the rows.
         ParameterError
-            If nothing separates the rows, or `reference` does not.
+            If `reference` does not separate the rows.
 
         Examples
         --------
@@ -179,26 +173,30 @@ class CosineDisplay(Display):
         """
         check_fitted(estimator)
         trace_of(estimator, label)
-        path, context = WeightPath.of(estimator, label), _context(estimator)
-        w, b = _largest_margin(estimator, X, y, label) if reference is None else reference
+        path, context = WeightPath.of(estimator, label), estimator._context
+        bounds = estimator.bounds(X, y)
         if isinstance(estimator.trace_, OneVsRestTrace):
-            y = np.asarray([v == label for v in np.asarray(y).tolist()])
-        allowed = mistake_bound(
-            Problem.of(X, y),
-            w,
-            b,
-            intercept=context.fit_intercept,
-            eta=context.eta,
-            start=(path.w[0], float(path.b[0])),
-            tau=context.tau,
-        )
+            bounds, y = bounds.of(label), [v == label for v in np.asarray(y).tolist()]
+        several = context.mode == "batch" or context.tie == "half"
+        reason = "a step answers several mistakes, or half of one" if several else ""
+        if reason := reason or bounds["Novikoff"].why:
+            raise NotSupportedError(
+                f"there is no bound to draw: {reason}. Fit with rule 'perceptron' or 'margin', "
+                "mode 'online' or 'batch-mean', tie 'mistake', one learning rate, no penalty and "
+                "no weights, on rows that can be separated."
+            )
+        w, b = (bounds.margin.w, bounds.margin.b) if reference is None else reference
+        eta, tau, start = context.eta, context.tau, (path.w[0], float(path.b[0]))
+        intercept = context.fit_intercept
+        problem = Problem.of(X, y)
+        allowed = mistake_bound(problem, w, b, intercept=intercept, eta=eta, start=start, tau=tau)
         if not allowed.margin > 0:
             raise ParameterError(
                 f"reference must separate the rows, its margin is {allowed.margin:.4g}. Leave it "
                 "out for the hyperplane of largest margin, or check that w and b belong together."
             )
         u, walk = np.array([float(v) for v in np.ravel(w)]), path.w
-        if context.fit_intercept:
+        if intercept:
             u, walk = np.append(u, float(np.ravel(b)[0])), np.column_stack([path.w, path.b])
         return cls(
             updates=path.updates,
@@ -207,9 +205,9 @@ class CosineDisplay(Display):
             gamma=allowed.margin,
             radius=allowed.radius,
             bound=allowed.mistakes,
-            gain=context.eta * allowed.margin,
-            growth=context.eta**2 * allowed.radius**2 + 2 * context.eta * context.tau,
-        ).plot(ax, **options)
+            gain=eta * allowed.margin,
+            growth=eta**2 * allowed.radius**2 + 2 * eta * tau,
+        ).plot(**options)
 
     def plot(
         self,
@@ -223,8 +221,8 @@ class CosineDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or pair of Axes, optional
-            Where to draw: one is split in two. A new figure by default.
+        ax : pair of Axes, optional
+            Where to draw; a new figure by default.
         log : bool, optional
             Logarithmic axes, which have no place for update 0. By default only if the bound is
             more than twelve times the number of updates.
@@ -238,13 +236,16 @@ class CosineDisplay(Display):
         CosineDisplay
             Itself.
         """
-        upper, lower = _pair(ax)
+        pair: Any = axes(2, height=4.2, height_ratios=[2, 1]) if ax is None else ax
+        if np.size(pair) != 2:
+            raise ParameterError("ax must be two Axes, for example those of plt.subplots(2).")
+        upper, lower = (Canvas.on(one) for one in np.ravel(pair))
         self.ax_, self.axes_, self.figure_ = upper.ax, (upper.ax, lower.ax), upper.ax.figure
         log = self.bound > FAR * self.updates[-1] if log is None else log
         end = max(self.bound, float(self.updates[-1]), 1.0)
         k = np.geomspace(1, end, 200) if log else np.linspace(0, end, 200)
         words, every = self._words(symbol), max(1, len(self.updates) // 12)
-        self.lines_ = {}
+        self.lines_: dict[str, Any] = {}
         for c, name, at, marker, dash, values, bound in (
             (upper, "norm", 1, "s", (0, (1, 1.2)), self.norms, self.norm_bound),
             (upper, "projection", 0, "o", (0, (5, 2)), self.projections, self.projection_bound),
@@ -277,13 +278,12 @@ class CosineDisplay(Display):
         plain = from_zero and np.isclose(self.growth, self.radius**2)
         norm, projection = rf"$\|{symbol}_k\|$", rf"${symbol}_k \cdot u$"
         name = r"$R^2/\gamma^2$" if plain else "bound"
+        least = r"at least $k\,\gamma$" if from_zero else f"lower bound on {projection}"
         return {
             "norm": norm,
             "projection": projection,
             "norm bound": r"at most $\sqrt{k}\,R$" if plain else f"upper bound on {norm}",
-            "projection bound": r"at least $k\,\gamma$"
-            if from_zero
-            else f"lower bound on {projection}",
+            "projection bound": least,
             "bound": f"{name} = {self.bound:,.4g}",
         }
 
@@ -291,60 +291,3 @@ class CosineDisplay(Display):
 def _ratio(a: Array, b: Array) -> Array:
     found: Array = np.divide(a, b, out=np.full(np.shape(a), np.nan), where=b != 0)
     return found
-
-
-def _context(estimator: Any) -> Any:
-    """Start and settings of the run, if the theorem holds for such runs."""
-    context = estimator._context
-    reasons = {
-        "partial_fit was called more than once, so the start of the run is not known. Use fit": (
-            context.calls > 1
-        ),
-        f"rule={context.rule!r} has steps of its own. Fit with rule='perceptron' or 'margin'": (
-            not context.has_rate
-        ),
-        "a penalty moves the weights at every visit. Fit with penalty=None": context.penalty,
-        "weights of rows make steps of different sizes. Fit without them": (
-            context.weights == "other"
-        ),
-        "the learning rate changes. Fit with one number as eta0": context.eta is None,
-        "its steps answer several mistakes, or half of one. Fit with mode='online' or "
-        "'batch-mean', and tie='mistake'": context.mode == "batch" or context.tie == "half",
-        "it starts with an offset that is never trained. Start without": (
-            not context.fit_intercept and context.starts[0][1].any()
-        ),
-    }
-    for reason, applies in reasons.items():
-        if applies:
-            raise NotSupportedError(f"this picture of the bound is not for this run: {reason}.")
-    return context
-
-
-def _largest_margin(estimator: Any, X: Any, y: Any, label: Any) -> tuple[Any, Any]:
-    bounds = estimator.bounds(X, y)
-    bounds = bounds.of(label) if isinstance(estimator.trace_, OneVsRestTrace) else bounds
-    if bounds.margin is None:
-        raise ParameterError(
-            f"there is no bound to draw: {bounds['Novikoff'].why}. Use rows that can be separated; "
-            "separability(X, y) tells which ones are in the way."
-        )
-    return bounds.margin.w, bounds.margin.b
-
-
-def _pair(ax: Any) -> tuple[Canvas, Canvas]:
-    """An upper and a lower canvas: both given, or one that is split, or new ones."""
-    if ax is None:
-        ax = axes(2, height=4.2, height_ratios=[2, 1])
-    elif np.ndim(ax) == 0:
-        figure, spec = Canvas.on(ax).ax.figure, ax.get_subplotspec()
-        if spec is None:
-            raise ParameterError(
-                "this Axes is not part of a grid, so it cannot be split. Make it with "
-                "plt.subplots(), or pass a pair: fig.subplots(2, 1)."
-            )
-        ax.set_axis_off()
-        ax = [figure.add_subplot(cell) for cell in spec.subgridspec(2, 1, height_ratios=[2, 1])]
-    pair = list(np.ravel(np.asarray(ax, dtype=object)))
-    if len(pair) != 2:
-        raise ParameterError(f"ax must be one Axes or two, got {len(pair)}.")
-    return Canvas.on(pair[0]), Canvas.on(pair[1])

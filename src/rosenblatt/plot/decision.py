@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array, Points, Window, check_two_features, equation, hyperplane
 from rosenblatt.plot.runs import check_fitted, scores_on_grid
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rosenblatt.plot.style import Axes
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class DecisionDisplay(Display):
     """Decision regions; for two classes also the hyperplane, its weight vector and margin.
 
@@ -50,16 +49,15 @@ class DecisionDisplay(Display):
     lead: Array
     misclassified: Array
     w: Array | None
-    b: float | None
-    margin: float | None
+    b: float
     equal_axes: bool
-    points_: list[Any] = field(init=False)
-    regions_: list[Any] = field(init=False)
-    boundaries_: list[Any] = field(init=False)
-    margins_: list[Any] = field(init=False)
-    hyperplane_: Any = field(init=False)
-    weight_vector_: Any = field(init=False)
-    misclassified_: Any = field(init=False)
+
+    @property
+    def margin(self) -> float | None:
+        if self.w is None or not self.w.any():
+            return None
+        margins = self.points.signs * (self.points.X @ self.w + self.b)
+        return float(margins.min() / np.hypot(*self.w))
 
     @classmethod
     def from_estimator(
@@ -70,7 +68,6 @@ class DecisionDisplay(Display):
         *,
         equal_axes: bool | None = None,
         grid_resolution: int = 220,
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw what a fitted classifier decides, and these rows.
@@ -89,10 +86,8 @@ class DecisionDisplay(Display):
             as much as the other. If False, weight vector and margin are not drawn.
         grid_resolution : int, default=220
             Points of the grid along each axis. A single hyperplane is drawn exactly.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -120,37 +115,20 @@ class DecisionDisplay(Display):
         check_fitted(estimator)
         check_two_features(int(getattr(estimator, "n_features_in_", 2)))
         points = Points.in_plane(X, y, estimator.classes_)
-        predicted = Points.of(X, estimator.predict(X), estimator.classes_).codes
-        equal_axes = points.comparable if equal_axes is None else equal_axes
-        coef = getattr(estimator, "coef_", None)
-        w = b = None
+        coef, w, b = getattr(estimator, "coef_", None), None, 0.0
         if coef is not None and coef.shape[0] == 1 and len(estimator.classes_) == 2:
             w, b = hyperplane(coef, estimator.intercept_)
             grid_resolution = 2
-        window = Window.around(points.X, equal=equal_axes)
-        scores = scores_on_grid(estimator, X, window.grid(grid_resolution)[2])
-        return cls(
-            points=points,
-            window=window,
-            lead=_lead(scores).T.reshape(-1, grid_resolution, grid_resolution),
-            misclassified=np.flatnonzero(predicted != points.codes),
-            w=w,
-            b=b,
-            margin=_margin(points, w, b),
-            equal_axes=equal_axes,
-        ).plot(ax, **options)
+        predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
+
+        def scores(grid: Array) -> Array:
+            return scores_on_grid(estimator, X, grid)
+
+        return cls._of(points, scores, predicted, w, b, equal_axes, grid_resolution).plot(**options)
 
     @classmethod
     def from_hyperplane(
-        cls,
-        w: Any,
-        b: Any,
-        X: Any,
-        y: Any,
-        *,
-        equal_axes: bool | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, w: Any, b: Any, X: Any, y: Any, *, equal_axes: bool | None = None, **options: Any
     ) -> Self:
         """Draw the hyperplane w.x + b = 0, and these rows of two classes.
 
@@ -160,7 +138,7 @@ class DecisionDisplay(Display):
             The weights.
         b : float
             The offset. Where w.x + b >= 0 is the second class.
-        X, y, equal_axes, ax, **options : see `from_estimator`
+        X, y, equal_axes, **options : see `from_estimator`
             As there.
 
         Returns
@@ -171,19 +149,28 @@ class DecisionDisplay(Display):
         w, b = hyperplane(w, b)
         check_two_features(len(w))
         points = Points.in_plane(X, y)
-        equal_axes = points.comparable if equal_axes is None else equal_axes
-        window = Window.around(points.X, equal=equal_axes)
-        lead = (window.grid(2)[2] @ w + b).reshape(2, 2)
-        return cls(
-            points=points,
-            window=window,
-            lead=np.array([-lead, lead]),
-            misclassified=np.flatnonzero((points.X @ w + b >= 0) != points.codes),
-            w=w,
-            b=b,
-            margin=_margin(points, w, b),
-            equal_axes=equal_axes,
-        ).plot(ax, **options)
+
+        def scores(grid: Array) -> Array:
+            return np.outer(grid @ w + b, [-1, 1])
+
+        predicted = points.X @ w + b >= 0
+        return cls._of(points, scores, predicted, w, b, equal_axes, 2).plot(**options)
+
+    @classmethod
+    def _of(
+        cls,
+        points: Points,
+        scores: Callable[[Array], Array],
+        predicted: Array,
+        w: Array | None,
+        b: float,
+        equal_axes: bool | None,
+        resolution: int,
+    ) -> Self:
+        equal = points.comparable if equal_axes is None else equal_axes
+        window = Window.around(points.X, equal=equal)
+        lead = _lead(scores(window.grid(resolution)[2])).T.reshape(-1, resolution, resolution)
+        return cls(points, window, lead, np.flatnonzero(predicted != points.codes), w, b, equal)
 
     def plot(
         self,
@@ -219,15 +206,16 @@ class DecisionDisplay(Display):
         """
         c = self._canvas(ax)
         self._draw_regions(c, regions)
-        self.hyperplane_ = self.weight_vector_ = self.misclassified_ = None
-        self.margins_ = []
+        self.hyperplane_: Any = None
+        self.weight_vector_ = self.misclassified_ = None
+        self.margins_: list[Any] = []
         w, b = self.w, self.b
-        if w is not None and b is not None and w.any():
+        if w is not None and w.any():
             self.hyperplane_ = c.line(self.window, w, b, label=equation(b, symbol))
             if margin and self.equal_axes and self.margin is not None and self.margin > 0:
                 self.margins_ = c.margin(self.window, w, b, self.margin)
             if weight_vector and self.equal_axes and self.hyperplane_ is not None:
-                foot = self._foot(w, b)
+                foot = self.hyperplane_.get_xydata().mean(axis=0)
                 tip = foot + 0.2 * self.window.height * w / np.hypot(*w)
                 self.weight_vector_ = c.arrow(foot, tip, f"${symbol}$")
         self.points_ = c.points(self.points)
@@ -241,7 +229,8 @@ class DecisionDisplay(Display):
 
     def _draw_regions(self, c: Canvas, regions: bool) -> None:
         x, y, _ = self.window.grid(self.lead.shape[1])
-        self.regions_, self.boundaries_ = [], []
+        self.regions_: list[Any] = []
+        self.boundaries_: list[Any] = []
         for k, lead in enumerate(self.lead):
             if regions and lead.max() > 0:
                 levels, color = [0.0, 2 * float(lead.max()) + 1], [c.color(k)]
@@ -251,12 +240,6 @@ class DecisionDisplay(Display):
                 line = {"levels": [0.0], "colors": [c.colors.ink], "linewidths": 1.4}
                 self.boundaries_.append(c.ax.contour(x, y, lead, **line))
 
-    def _foot(self, w: Array, b: float) -> Array:
-        """The point of the hyperplane nearest to the middle of the window, or of its chord."""
-        middle = self.window.corners.mean(axis=0)
-        foot: Array = middle - (middle @ w + b) / (w @ w) * w
-        return foot if self.window.contains(foot) else self.window.chord(w, b).mean(axis=0)
-
 
 def _lead(scores: Array) -> Array:
     """In each column the score less the best score of the other columns."""
@@ -264,9 +247,3 @@ def _lead(scores: Array) -> Array:
     best, second = ordered[:, [-1]], ordered[:, [-2]]
     found: Array = scores - np.where(scores == best, second, best)
     return found
-
-
-def _margin(points: Points, w: Array | None, b: float | None) -> float | None:
-    if w is None or not w.any():
-        return None
-    return float((points.signs * (points.X @ w + b)).min() / np.hypot(*w))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,12 +11,10 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.plot.canvas import Display
 from rosenblatt.plot.plane import Array, Points, Window, check_two_features
 from rosenblatt.plot.runs import WeightPath
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rosenblatt.plot.style import Axes
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class HyperplanesDisplay(Display):
     """Hyperplanes of one run over its rows: the first dotted, the last bold, some between.
 
@@ -43,8 +41,6 @@ class HyperplanesDisplay(Display):
     updates: Array
     w: Array
     b: Array
-    points_: list[Any] = field(init=False)
-    lines_: dict[int, Any] = field(init=False)
 
     @classmethod
     def from_estimator(
@@ -55,7 +51,6 @@ class HyperplanesDisplay(Display):
         *,
         max_lines: int = 8,
         label: Any = None,
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw the hyperplanes of a run that was fitted with ``record="updates"``.
@@ -72,10 +67,8 @@ class HyperplanesDisplay(Display):
             How many hyperplanes, at least 2: the first, the last, and some between.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -105,13 +98,8 @@ class HyperplanesDisplay(Display):
         check_two_features(path.w.shape[1])
         points = Points.in_plane(X, y)
         at = np.unique(np.linspace(0, len(path.updates) - 1, max_lines).round().astype(int))
-        return cls(
-            points=points,
-            window=Window.around(points.X, equal=points.comparable),
-            updates=path.updates[at],
-            w=path.w[at],
-            b=path.b[at],
-        ).plot(ax, **options)
+        window = Window.around(points.X, equal=points.comparable)
+        return cls(points, window, path.updates[at], path.w[at], path.b[at]).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw it again.
@@ -141,9 +129,6 @@ class HyperplanesDisplay(Display):
             line = c.line(self.window, self.w[k], float(self.b[k]), **look)
             if line is not None:
                 self.lines_[number] = line
-            elif k in (0, last):
-                name = look.pop("label")
-                c.ax.plot([], [], color=c.colors.ink, label=f"{name}, outside", **look)
         self.points_ = c.points(self.points)
         self.window.show(c.ax, self.points.axes, self.points.comparable)
         c.finish(legend, grid=False)

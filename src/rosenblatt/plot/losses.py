@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.errors import ParameterError
 from rosenblatt.plot.canvas import Display
 from rosenblatt.plot.plane import Array, Points
 from rosenblatt.plot.runs import check_fitted
-from rosenblatt.plot.style import DASHES
+from rosenblatt.plot.style import DASHES, Axes
 from rosenblatt.prove.losses import LOSSES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FORMULAS = {
     "hard": "hard: 1 if $s < 0$",
@@ -28,7 +25,7 @@ FORMULAS = {
 SAMPLES = 601
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class LossesDisplay(Display):
     """Losses as curves over the margin; below them the margins of a model's rows, if given.
 
@@ -58,8 +55,6 @@ class LossesDisplay(Display):
     xlabel: str = r"margin $s = y\,(w \cdot x + b)$"
     ylabel: str = "loss"
     top: float | None = None
-    lines_: dict[str, Any] = field(init=False)
-    rows_: list[Any] = field(init=False)
 
     @classmethod
     def from_names(
@@ -67,7 +62,6 @@ class LossesDisplay(Display):
         names: Sequence[str] = tuple(LOSSES),
         *,
         span: tuple[float, float] = (-3.0, 3.0),
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw losses of the lectures.
@@ -79,10 +73,8 @@ class LossesDisplay(Display):
         span : tuple of float, default=(-3, 3)
             The margins between which they are drawn. The picture is as high as the hinge loss at
             the left end; the squared loss goes beyond it.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -103,7 +95,7 @@ class LossesDisplay(Display):
         >>> import matplotlib.pyplot as plt
         >>> plt.close(display.figure_)
         """
-        return cls._of(names, span).plot(ax, **options)
+        return cls._of(names, span).plot(**options)
 
     @classmethod
     def from_functions(
@@ -113,7 +105,6 @@ class LossesDisplay(Display):
         span: tuple[float, float] = (-3.0, 3.0),
         xlabel: str = "$s$",
         ylabel: str = "",
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw any functions of one variable.
@@ -126,7 +117,7 @@ class LossesDisplay(Display):
             Where they are drawn.
         xlabel, ylabel : str
             Names of the axes.
-        ax, **options : see `from_names`
+        **options : see `from_names`
             As there.
 
         Returns
@@ -149,18 +140,11 @@ class LossesDisplay(Display):
                     f"the function {name!r} must return one number for each of {len(s)}, got "
                     f"shape {curve.shape}. Write it with numpy, for example np.maximum(s, 0)."
                 )
-        return cls(s=s, curves=curves, xlabel=xlabel, ylabel=ylabel).plot(ax, **options)
+        return cls(s=s, curves=curves, xlabel=xlabel, ylabel=ylabel).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        names: Sequence[str] = tuple(LOSSES),
-        ax: Axes | None = None,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, *, names: Sequence[str] = tuple(LOSSES), **options: Any
     ) -> Self:
         """Draw losses, and below them the margins of these rows under a fitted model.
 
@@ -172,37 +156,7 @@ class LossesDisplay(Display):
             Rows with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        names, ax, **options : see `from_names`
-            As there.
-
-        Returns
-        -------
-        LossesDisplay
-            The picture that was drawn.
-        """
-        check_fitted(estimator)
-        scores = np.asarray(estimator.decision_function(X))
-        return cls.from_predictions(y, scores, names=names, ax=ax, **options)
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: Any,
-        scores: Any,
-        *,
-        names: Sequence[str] = tuple(LOSSES),
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Self:
-        """Draw losses, and below them the margins of rows with these labels and scores.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            Labels of two classes.
-        scores : array-like of shape (n,)
-            w.x + b of each row.
-        names, ax, **options : see `from_names`
+        names, **options : see `from_names`
             As there.
 
         Returns
@@ -215,17 +169,13 @@ class LossesDisplay(Display):
         LabelError
             If there are not two classes.
         """
-        scores = np.asarray(scores, dtype=np.float64)
-        if scores.ndim != 1:
-            raise LabelError(
-                f"a margin is of two classes, and these scores have shape {scores.shape}. Compare "
-                "one class with the rest: y == label."
-            )
-        points = Points.of(scores[:, None], y)
+        check_fitted(estimator)
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        points = Points.of(np.ones((len(scores), 1)), y)
         margins = points.signs * scores
         span = (min(-1.0, 1.05 * float(margins.min())), max(1.0, 1.05 * float(margins.max())))
         rows = Points(margins, points.codes, points.names, points.axes)
-        return cls._of(names, span, rows).plot(ax, **options)
+        return cls._of(names, span, rows).plot(**options)
 
     @classmethod
     def _of(
@@ -255,7 +205,8 @@ class LossesDisplay(Display):
             Itself.
         """
         c = self._canvas(ax)
-        self.lines_, self.rows_ = {}, []
+        self.lines_: dict[str, Any] = {}
+        self.rows_: list[Any] = []
         for k, (name, curve) in enumerate(self.curves.items()):
             look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 2.0}
             (self.lines_[name],) = c.ax.plot(self.s, curve, label=FORMULAS.get(name, name), **look)

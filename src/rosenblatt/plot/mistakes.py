@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,15 +11,12 @@ from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.plot.canvas import Display, literal
 from rosenblatt.plot.plane import Array
 from rosenblatt.plot.runs import any_trace
-from rosenblatt.plot.style import DASHES, MARKERS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rosenblatt.plot.style import DASHES, MARKERS, Axes
 
 FEW = 60  # epochs that can have a marker each
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class MistakesDisplay(Display):
     """Mistakes per epoch; with more than two classes, one line for each against the rest.
 
@@ -37,20 +34,17 @@ class MistakesDisplay(Display):
 
     mistakes: dict[str, Array]
     stopped: str
-    lines_: dict[str, Any] = field(init=False)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Draw the run of a fitted Perceptron.
 
         Parameters
         ----------
         estimator : Perceptron
             A fitted one.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -67,19 +61,17 @@ class MistakesDisplay(Display):
         >>> import matplotlib.pyplot as plt
         >>> plt.close(display.figure_)
         """
-        return cls.from_trace(any_trace(estimator), ax=ax, **options)
+        return cls.from_trace(any_trace(estimator), **options)
 
     @classmethod
-    def from_trace(
-        cls, trace: Trace | OneVsRestTrace, *, ax: Axes | None = None, **options: Any
-    ) -> Self:
+    def from_trace(cls, trace: Trace | OneVsRestTrace, **options: Any) -> Self:
         """Draw a trace.
 
         Parameters
         ----------
         trace : Trace or OneVsRestTrace
             A fitted Perceptron has it as `trace_`.
-        ax, **options : see `from_estimator`
+        **options : see `from_estimator`
             As there.
 
         Returns
@@ -96,7 +88,7 @@ class MistakesDisplay(Display):
             if (trace.updates != trace.mistakes).any():
                 lines["updates"] = np.asarray(trace.updates)
         stopped = f"{trace.stop_reason}: {trace.stop_reason.sentence}"
-        return cls(mistakes=lines, stopped=stopped).plot(ax, **options)
+        return cls(lines, stopped).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, title: bool = True) -> Self:
         """Draw it again.

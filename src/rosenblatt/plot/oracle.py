@@ -6,9 +6,9 @@ smaller error. The errors in the legend are computed from the densities, not cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,17 +16,14 @@ from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.plot.canvas import Canvas, Display, literal
 from rosenblatt.plot.plane import Array, Points, Window, hyperplane
 from rosenblatt.plot.runs import check_fitted
-from rosenblatt.plot.style import DASHES
+from rosenblatt.plot.style import DASHES, Axes
 from rosenblatt.prove.oracle import GaussianPair
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 RADII = (1.0, 2.0, 3.0)  # standard deviations at which the densities are drawn
 COLORS = (4, 2, 3, 5)  # of the rules; 0 and 1 are the classes
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class OracleDisplay(Display):
     """Two Gaussian classes, the boundary of the Bayes rule, and those of linear rules.
 
@@ -62,10 +59,6 @@ class OracleDisplay(Display):
     points: Points | None
     window: Window
     grid_resolution: int
-    densities_: list[list[Any]] = field(init=False)
-    boundary_: Any = field(init=False)
-    lines_: dict[str, Any] = field(init=False)
-    points_: list[Any] = field(init=False)
 
     @classmethod
     def from_estimator(
@@ -137,7 +130,6 @@ class OracleDisplay(Display):
         *,
         best_linear: bool = False,
         grid_resolution: int = 300,
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw linear rules beside the oracle.
@@ -156,10 +148,8 @@ class OracleDisplay(Display):
             Also draw the linear rule with the smallest true error.
         grid_resolution : int, default=300
             Points of the grid along an axis, on which the boundary of the oracle is found.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -191,14 +181,9 @@ class OracleDisplay(Display):
             checked["best linear"] = hyperplane(best.w, best.b)
         errors = {name: float(pair.error_of(w, b)) for name, (w, b) in checked.items()}
         points = None if X is None else _points(X, y, d)
-        return cls(
-            pair=pair,
-            rules=checked,
-            errors={"oracle": float(pair.bayes_error()), **errors},
-            points=points,
-            window=_window(pair, points),
-            grid_resolution=grid_resolution,
-        ).plot(ax, **options)
+        errors = {"oracle": float(pair.bayes_error()), **errors}
+        window = _window(pair, points)
+        return cls(pair, checked, errors, points, window, grid_resolution).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, regions: bool = True, legend: bool = True) -> Self:
         """Draw it again.
@@ -218,29 +203,30 @@ class OracleDisplay(Display):
             Itself.
         """
         c = self._canvas(ax)
-        self.densities_, self.lines_, self.points_, self.boundary_ = [], {}, [], []
+        self.densities_: list[list[Any]] = []
+        self.lines_: dict[str, Any] = {}
+        self.points_: list[Any] = []
+        self.boundary_: Any = []
         c.ax.plot([], [], color=c.colors.ink, lw=2.2, label=self._label("oracle"))
-        if self.pair.n_features == 2:
-            self._draw_plane(c, regions)
-        else:
-            self._draw_line(c, regions)
+        draw = self._draw_plane if self.pair.n_features == 2 else self._draw_line
+        window = draw(c, regions)
+        for k, (name, (w, b)) in enumerate(self.rules.items()):
+            look = {"color": c.color(COLORS[k % len(COLORS)]), "ls": DASHES[1:][k % 4], "lw": 2.2}
+            look |= {"label": self._label(name), "zorder": 5}
+            line = c.line(window, np.append(w, 0.0)[:2], b, **look)
+            if line is not None:
+                self.lines_[name] = line
         c.finish(legend, grid=False)
         return self
 
     def _label(self, name: str) -> str:
         return f"{literal(name)}: error {self.errors[name]:.3g}"
 
-    def _styles(self, c: Canvas) -> Iterator[tuple[str, Array, float, dict[str, Any]]]:
-        """Name, weights, offset and style of each rule."""
-        for k, (name, (w, b)) in enumerate(self.rules.items()):
-            look = {"color": c.color(COLORS[k % len(COLORS)]), "ls": DASHES[1:][k % 4], "lw": 2.2}
-            yield name, w, b, {**look, "label": self._label(name), "zorder": 5}
-
     def _log_odds(self, rows: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.clip(self.pair.decision(rows), -1e9, 1e9)
 
-    def _draw_plane(self, c: Canvas, regions: bool) -> None:
+    def _draw_plane(self, c: Canvas, regions: bool) -> Window:
         n = self.grid_resolution
         x, y, grid = self.window.grid(n)
         odds = self._log_odds(grid).reshape(n, n)
@@ -257,15 +243,10 @@ class OracleDisplay(Display):
             rings = [c.ax.plot(*_ellipse(mean, cov, r).T, **look)[0] for r in RADII]
             rings[0].set_label(f"class {k}" if self.points is None else None)
             self.densities_.append(rings)
-        for name, w, b, look in self._styles(c):
-            line = c.line(self.window, w, b, **look)
-            if line is None:
-                c.ax.plot([], [], **look | {"label": f"{self._label(name)} (outside)"})
-            else:
-                self.lines_[name] = line
         self.window.show(c.ax, ("$x_1$", "$x_2$"))
+        return self.window
 
-    def _draw_line(self, c: Canvas, regions: bool) -> None:
+    def _draw_line(self, c: Canvas, regions: bool) -> Window:
         x = np.linspace(self.window.left, self.window.right, 8 * self.grid_resolution)
         odds = self._log_odds(x[:, None])
         priors = np.array([[1 - self.pair.prior1], [self.pair.prior1]])
@@ -281,15 +262,13 @@ class OracleDisplay(Display):
         for j in np.flatnonzero(np.diff(odds >= 0)).tolist():
             zero = x[j] + (x[j + 1] - x[j]) * odds[j] / (odds[j] - odds[j + 1])
             self.boundary_.append(c.ax.axvline(zero, color=c.colors.ink, lw=2.0, zorder=4))
-        for name, w, b, look in self._styles(c):
-            if w[0]:
-                self.lines_[name] = c.ax.axvline(-b / w[0], **look)
         low = 0.0
         if self.points is not None:
             low = -0.12 * top
             self.points_ = c.rug(self.points, [low * (0.33 + 0.4 * k) for k in (0, 1)])
-        c.ax.set(xlabel="$x$", ylabel="density times prior", xlim=(x[0], x[-1]))
-        c.ax.set_ylim(low, 1.05 * top)
+        window = Window(self.window.left, self.window.right, low, 1.05 * top)
+        window.show(c.ax, ("$x$", "density times prior"), equal=False)
+        return window
 
 
 def _classes(pair: GaussianPair) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

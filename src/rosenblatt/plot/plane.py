@@ -141,9 +141,6 @@ class Window:
     def height(self) -> float:
         return self.top - self.bottom
 
-    def contains(self, p: Any) -> bool:
-        return bool(self.left <= p[0] <= self.right and self.bottom <= p[1] <= self.top)
-
     def show(self, ax: Any, names: Sequence[str], equal: bool = True) -> None:
         """Set limits and names of the axes; if `equal`, one unit is equally long on both."""
         ax.set(xlim=(self.left, self.right), ylim=(self.bottom, self.top))

@@ -7,10 +7,15 @@ meaning rests on hue alone: classes differ in the shape of their markers, lines 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rosenblatt.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414
+else:
+    Axes = Any  # matplotlib is imported when the first figure is made
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (0, (3, 1.4)))
@@ -44,24 +49,10 @@ class Palette:
 
 
 LIGHT = Palette(
-    ink="#1b1f24",
-    ground="#ffffff",
-    muted="#6e7781",
-    negative="#0072b2",
-    positive="#e69f00",
-    third="#009e73",
-    fourth="#cc79a7",
-    accent="#d55e00",
+    "#1b1f24", "#ffffff", "#6e7781", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
 )
 DARK = Palette(
-    ink="#e6e8ea",
-    ground="#14181e",
-    muted="#9aa3ad",
-    negative="#5ab4f0",
-    positive="#ffc24d",
-    third="#35c99d",
-    fourth="#e6a3c8",
-    accent="#ff8a50",
+    "#e6e8ea", "#14181e", "#9aa3ad", "#5ab4f0", "#ffc24d", "#35c99d", "#e6a3c8", "#ff8a50"
 )
 colors = LIGHT
 _legends: WeakKeyDictionary[Any, dict[int, float]] = WeakKeyDictionary()  # inches, by row of Axes

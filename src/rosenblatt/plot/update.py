@@ -7,8 +7,8 @@ eta more if there is an offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,16 +16,14 @@ from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array, Points, Window, check_two_features, hyperplane
 from rosenblatt.plot.runs import WeightPath
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rosenblatt.plot.style import Axes
 
 FRAMES = 5
 SMALL_ANGLE = 8.0  # degrees: too small for its number
 DASHED = (0, (4, 2))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class UpdateDisplay(Display):
     """One update: w, x and w + eta y x as arrows, the hyperplane before and after, the angles.
 
@@ -64,9 +62,6 @@ class UpdateDisplay(Display):
     y: int
     eta: float
     fit_intercept: bool
-    arrows_: dict[str, Any] = field(init=False)
-    lines_: dict[str, Any] = field(init=False)
-    arcs_: dict[str, Any] = field(init=False)
 
     @property
     def step(self) -> Array:
@@ -101,7 +96,6 @@ class UpdateDisplay(Display):
         b: float = 0.0,
         eta: float = 1.0,
         fit_intercept: bool = False,
-        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw the update of w at the row x with label y.
@@ -118,10 +112,8 @@ class UpdateDisplay(Display):
             The learning rate.
         fit_intercept : bool, default=False
             Whether the update also moves the offset, by eta y.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -143,26 +135,17 @@ class UpdateDisplay(Display):
         >>> plt.close(display.figure_)
         """
         (w, b), (x, _) = hyperplane(w, b), hyperplane(x, 0.0)
-        check_two_features(len(w))
-        check_two_features(len(x))
+        for vector in (w, x):
+            check_two_features(len(vector))
         if y not in (-1, 1):
             raise ParameterError(f"y must be -1 or +1, got {y!r}.")
         if not x.any():
             raise DataError("x is 0, so the update does not change w. Choose another row.")
-        return cls(w=w, b=b, x=x, y=int(y), eta=float(eta), fit_intercept=fit_intercept).plot(
-            ax, **options
-        )
+        return cls(w, b, x, int(y), float(eta), fit_intercept).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        number: int = 1,
-        *,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, number: int = 1, **options: Any
     ) -> Self:
         """Draw one update of a run that was fitted with ``record="updates"``.
 
@@ -176,7 +159,7 @@ class UpdateDisplay(Display):
             Their labels.
         number : int, default=1
             Which update, counted from 1.
-        ax, **options : see `from_example`
+        **options : see `from_example`
             As there.
 
         Returns
@@ -206,21 +189,15 @@ class UpdateDisplay(Display):
                 f"an update of rule={setting.settings.rule} is not a multiple of its row, which is "
                 "what this picture shows. Draw the whole run with rosenblatt.film."
             )
-        update = path.record[number - 1]
+        update, before = path.record[number - 1], number - 1
         if not 0 <= update.row < len(points.X):
             raise ParameterError(
                 'this update was not made at one row. Fit with mode="online" on the rows X.'
             )
-        return cls.from_example(
-            path.w[number - 1],
-            points.X[update.row],
-            int(points.signs[update.row]),
-            b=float(path.b[number - 1]),
-            eta=abs(update.amount),
-            fit_intercept=bool(path.b[number] != path.b[number - 1]),
-            ax=ax,
-            **options,
-        )
+        x, sign = points.X[update.row], int(points.signs[update.row])
+        options |= {"b": path.b[before], "eta": abs(update.amount)}
+        options |= {"fit_intercept": bool(path.b[number] != path.b[before])}
+        return cls.from_example(path.w[before], x, sign, **options)
 
     def plot(
         self,
@@ -262,8 +239,8 @@ class UpdateDisplay(Display):
         old |= {"alpha": 0.55} if frame == FRAMES else {}
         lines = {"old": c.line(window, self.w, self.b, **old)}
         if frame >= 4:
-            new = {"label": "hyperplane after", "lw": 2.2}
-            lines["new"] = c.line(window, self.new_w, self.new_b, **new)
+            label = "hyperplane after"
+            lines["new"] = c.line(window, self.new_w, self.new_b, label=label, lw=2.2)
         self.lines_ = {name: line for name, line in lines.items() if line is not None}
         self._draw_arrows(c, frame, symbol)
         self._draw_arcs(c, window.height if frame == FRAMES else 0.0)

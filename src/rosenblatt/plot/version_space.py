@@ -10,8 +10,8 @@ feature with an offset has two weights again, w and b, and is drawn whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,17 +19,14 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.plot.canvas import Canvas, Display, literal
 from rosenblatt.plot.plane import Array, Points, Window
 from rosenblatt.plot.runs import WeightPath
-from rosenblatt.plot.style import DASHES
+from rosenblatt.plot.style import DASHES, Axes
 from rosenblatt.prove.separability import separability
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MAX_EDGES = 200  # half-planes whose edges are drawn
 MAX_ARROWS = 12  # half-planes whose sides are marked
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class VersionSpaceDisplay(Display):
     """The plane of the weights: the half-plane that each row allows, and what all rows allow.
 
@@ -66,9 +63,6 @@ class VersionSpaceDisplay(Display):
     corners: Array
     path: Array
     b: float | None
-    edges_: list[Any] = field(init=False)
-    space_: Any = field(init=False)
-    path_: Any = field(init=False)
 
     @property
     def empty(self) -> bool:
@@ -84,14 +78,7 @@ class VersionSpaceDisplay(Display):
 
     @classmethod
     def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        b: float = 0.0,
-        limit: float | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, X: Any, y: Any, *, b: float = 0.0, limit: float | None = None, **options: Any
     ) -> Self:
         """Draw what these rows allow.
 
@@ -105,10 +92,8 @@ class VersionSpaceDisplay(Display):
             Two features: the offset of the slice. 0 is the case without offset.
         limit : float, optional
             The axes go from -limit to limit; by default 1, or what the offset needs.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -133,18 +118,11 @@ class VersionSpaceDisplay(Display):
         >>> import matplotlib.pyplot as plt
         >>> plt.close(display.figure_)
         """
-        return cls._of(Points.of(X, y), float(b), np.empty((0, 2)), limit).plot(ax, **options)
+        return cls._of(Points.of(X, y), float(b), np.empty((0, 2)), limit).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        limit: float | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, *, limit: float | None = None, **options: Any
     ) -> Self:
         """Draw what these rows allow, and the weights of a run with ``record="updates"``.
 
@@ -157,7 +135,7 @@ class VersionSpaceDisplay(Display):
             last offset, and earlier weights, which had other offsets, are projected into it.
         y : array-like of shape (n,)
             Their labels.
-        limit, ax, **options : see `from_data`
+        limit, **options : see `from_data`
             As there.
 
         Returns
@@ -171,7 +149,7 @@ class VersionSpaceDisplay(Display):
             plane, b = np.column_stack([path.w[:, 0], path.b]), 0.0
         else:
             plane, b = path.w, float(path.b[-1])
-        return cls._of(points, b, plane, limit).plot(ax, **options)
+        return cls._of(points, b, plane, limit).plot(**options)
 
     @classmethod
     def _of(cls, points: Points, b: float, path: Array, limit: float | None) -> Self:
@@ -193,32 +171,16 @@ class VersionSpaceDisplay(Display):
         shifts = (signs * b).astype(np.float64)
         limit = limit or _limit(normals, shifts, path)
         window = Window(-limit, limit, -limit, limit)
-        return cls(
-            points=points,
-            normals=normals,
-            shifts=shifts,
-            window=window,
-            corners=_allowed(window, normals, shifts),
-            path=path,
-            b=None if whole else b,
-        )
+        corners = _allowed(window, normals, shifts)
+        return cls(points, normals, shifts, window, corners, path, None if whole else b)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        normals: bool = True,
-        legend: bool = True,
-        symbol: str = "w",
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
         r"""Draw it again.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
-        normals : bool, default=True
-            Draw short arrows into the half-plane of each row, if there are at most twelve.
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
@@ -235,7 +197,7 @@ class VersionSpaceDisplay(Display):
             names = (f"{names[0]} (slice at offset $b$ = {self.b:.4g})", names[1])
         self.window.show(c.ax, names)
         self._draw_space(c)
-        self._draw_edges(c, normals and len(self.normals) <= MAX_ARROWS)
+        self._draw_edges(c)
         self.path_ = None
         if len(self.path):
             look = {"color": c.colors.ink, "marker": "o", "ms": 4.5, "lw": 1.4, "zorder": 5}
@@ -259,12 +221,14 @@ class VersionSpaceDisplay(Display):
             title = f"the version space is empty: no weights are right on all rows{where}"
         c.ax.set_title(title, fontsize="medium", wrap=True)
 
-    def _draw_edges(self, c: Canvas, normals: bool) -> None:
+    def _draw_edges(self, c: Canvas) -> None:
+        """Edges, and short arrows to the side that a row allows if there are few."""
         self.edges_ = []
         named: set[int] = set()
+        arrows = len(self.normals) <= MAX_ARROWS
         for k, normal in enumerate(self.normals[:MAX_EDGES]):
             code = int(self.points.codes[k])
-            look = {"color": c.color(code), "ls": DASHES[code], "lw": 1.5 if normals else 0.8}
+            look = {"color": c.color(code), "ls": DASHES[code], "lw": 1.5 if arrows else 0.8}
             line = c.line(self.window, normal, float(self.shifts[k]), **look)
             if line is None:
                 continue
@@ -272,7 +236,7 @@ class VersionSpaceDisplay(Display):
             if code not in named:
                 line.set_label(f"edge of a row of {literal(self.points.names[code])}")
                 named.add(code)
-            if normals:
+            if arrows:
                 start, end = line.get_xydata()
                 foot = start + 0.12 * (end - start)
                 tip = foot + 0.09 * self.window.height * normal / np.hypot(*normal)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 from rosenblatt.plot.canvas import Display, literal
 from rosenblatt.plot.runs import WeightPath
-from rosenblatt.plot.style import DASHES, MARKERS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rosenblatt.plot.style import DASHES, MARKERS, Axes
 
 MAX_NAMED = 8  # weights that can be told apart
 FEW = 40  # updates that can have a marker each
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class WeightsDisplay(Display):
     """Each weight, and the offset, against the number of updates.
 
@@ -34,12 +31,9 @@ class WeightsDisplay(Display):
 
     path: WeightPath
     names: tuple[str, ...] | None
-    lines_: dict[str, Any] = field(init=False)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, label: Any = None, ax: Axes | None = None, **options: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, label: Any = None, **options: Any) -> Self:
         """Draw the weights of a run that was fitted with ``record="updates"``.
 
         Parameters
@@ -48,10 +42,8 @@ class WeightsDisplay(Display):
             A fitted one, or its `trace_`.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
-        ax : Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -76,10 +68,8 @@ class WeightsDisplay(Display):
         >>> plt.close(display.figure_)
         """
         names = getattr(estimator, "feature_names_in_", None)
-        return cls(
-            path=WeightPath.of(estimator, label),
-            names=None if names is None else tuple(literal(name) for name in names),
-        ).plot(ax, **options)
+        named = None if names is None else tuple(literal(name) for name in names)
+        return cls(WeightPath.of(estimator, label), named).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
         r"""Draw it again.

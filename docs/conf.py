@@ -72,7 +72,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button-field"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

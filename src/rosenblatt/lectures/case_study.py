@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_breast_cancer
 
 from rosenblatt.errors import DataError, LabelError
 
@@ -41,12 +40,16 @@ class Tumours:
 
 
 def measurements() -> tuple[str, ...]:
-    """The 30 names, the same in both sets: 10 as mean, error and worst."""
+    """The 30 names, the same in both data sets: 10 as mean, error and worst."""
+    from sklearn.datasets import load_breast_cancer
+
     return tuple(str(name) for name in load_breast_cancer().feature_names)
 
 
 def diagnostic() -> Tumours:
     """569 tumours, malignant or benign: the data set in scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
     data = load_breast_cancer()
     return Tumours(
         X=data.data,

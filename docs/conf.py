@@ -27,7 +27,7 @@ extensions = [
     "mathml",
     "command_line",
 ]
-exclude_patterns = ["_build", "lectures.md"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 smartquotes = False  # "--out" is an option, not a dash
 

@@ -36,8 +36,8 @@ WRONG = {  # a typical wrong answer, and words of its explanation
     "radivojac-1": [
         ("-3 1", "260"),
         ("-30 10", "260"),  # scaling does not help
-        ("-5 1", "no solution: at x₁ = 4"),
-        ("0 0", "no solution"),
+        ("-5 1", "not a solution: at x₁ = 4"),
+        ("0 0", "not a solution"),
     ],
     "radivojac-2": [("0 0", "only rescales"), ("-5 2", "larger, or further")],
     "chan-1": [

@@ -50,7 +50,7 @@ def radivojac_1(text: str) -> Feedback:
     if min(values) <= 0:
         k = next(k for k, value in enumerate(values) if value <= 0)
         return wrong(
-            f"This w is no solution: at x₁ = {POINTS[k][0]} with y = {LABELS[k]:+d}, "
+            f"This w is not a solution: at x₁ = {POINTS[k][0]} with y = {LABELS[k]:+d}, "
             f"y w·x = {decimal(values[k])}. It must be positive for every data point."
         )
     largest = max(_square(x) for x in AUGMENTED)

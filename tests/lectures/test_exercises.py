@@ -62,8 +62,8 @@ WRONG = {  # a typical wrong answer, and words of its explanation
         ("8", "it must be negative"),
     ],
     "sutd-3": [
-        ("1 1 1; -1 -1 -1", "separable through the origin, too"),
-        ("0 0 1; 1 1 1; 0 1 -1; 1 0 -1", "not separable with an offset either"),
+        ("1 1 1; -1 -1 -1", "They are separable through the origin"),
+        ("0 0 1; 1 1 1; 0 1 -1; 1 0 -1", "They are not separable with an offset"),
     ],
     "online-1": [("1 2 3 4 5", "In round 3, w = (1, -1) is right about example 3")],
     "online-2": [
@@ -172,6 +172,13 @@ def test_a_hint_does_not_give_the_answer_away():
         hint = exercise(name).hint()
         assert repr(hint) == str(hint)
         assert not any(f" {answer}" in hint for answer in answers)
+
+
+def test_a_proof_about_decimals_says_how_they_were_scaled():
+    said = exercise("sutd-3").check("0.1 0.5 1; 0.2 1 -1").message
+    assert "(all coordinates multiplied by 5)" in said
+    assert "multiplied" not in exercise("sutd-3").check("0.5 0.25 1; 1 0.5 -1").message
+    assert not exercise("sutd-3").check("1/999999937 1/999999929 1; 2 2 -1").readable
 
 
 def test_twelve_orders_are_mistakes_throughout():

@@ -167,18 +167,22 @@ def sutd_3(text: str) -> Feedback:
     examples = rows(text, 3)
     if {label for _, _, label in examples} != {-1, 1}:
         raise UnreadableError("The last number of a row is its label, 1 or -1; both must occur.")
-    # with a common denominator the points are whole numbers; this changes no verdict
+    # floats hold the coordinates exactly after multiplication by this odd number
     scale = math.lcm(*(v.denominator for row in examples for v in row))
-    X = [[int(v * scale) for v in x] for *x, _ in examples]
-    if max(abs(v) for x in X for v in x) > 2**53:
+    while scale % 2 == 0:
+        scale //= 2
+    exact = [[v * scale for v in x] for *x, _ in examples]
+    X = [[float(v) for v in x] for x in exact]
+    if exact != X:
         raise UnreadableError("The coordinates have too many digits together.")
     y = [int(label) for *_, label in examples]
+    scaled = f" (all coordinates multiplied by {scale})" if scale > 1 else ""
     shifted, through = (separability(X, y, fit_intercept=offset) for offset in (True, False))
     if shifted.verdict != "separable":
-        return wrong(f"They are not separable with an offset either.\n\n{shifted.explain()}")
+        return wrong(f"They are not separable with an offset{scaled}:\n\n{shifted.explain()}")
     if through.verdict == "separable":
-        return wrong(f"They are separable through the origin, too.\n\n{through.explain()}")
-    return right(f"They are separable with an offset, and:\n\n{through.explain()}")
+        return wrong(f"They are separable through the origin{scaled}:\n\n{through.explain()}")
+    return right(f"They are separable with an offset, and{scaled}:\n\n{through.explain()}")
 
 
 def online_1(text: str) -> Feedback:

@@ -104,11 +104,13 @@ def rendered(node: nodes.Element, display: str) -> str:
 def attach_punctuation(app: Any, doctree: nodes.document) -> None:
     """Move a comma that follows a formula into it, so that no line begins with the comma."""
     for node in doctree.findall(nodes.math):
-        after = node.next_node(descend=False, siblings=True)
+        # by identity: texts that are equal are equal to `index` and `replace`
+        place = next(k for k, child in enumerate(node.parent) if child is node) + 1
+        after = node.parent[place] if place < len(node.parent) else None
         found = PUNCTUATION.match(after) if isinstance(after, nodes.Text) else None
         if found:
             node["after"] = found[0]
-            after.parent.replace(after, nodes.Text(after[found.end() :]))
+            node.parent[place] = nodes.Text(after[found.end() :])
 
 
 def inline(self: Any, node: nodes.math) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
+from nbclient import NotebookClient
 
 import rosenblatt
 
@@ -40,9 +41,10 @@ nb_execution_mode = "inline"
 nb_execution_raise_on_error = False  # a warning, and the build goes on to the next page
 nb_execution_timeout = 60
 nb_execution_show_tb = True
-nb_merge_streams = True
 nb_eval_name_regex = ".*"
 nb_output_stderr = "remove-warn"
+# what a cell prints is one output; nb_merge_streams would break lines where the pieces meet
+NotebookClient.coalesce_streams.default_value = True
 
 # the reference
 autosummary_generate = True

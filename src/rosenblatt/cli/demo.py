@@ -22,8 +22,9 @@ FEATURES = ("sepal_length_above_5", "sepal_width_above_3")  # in cm
 OTHER, SETOSA = "other", "setosa"
 LECTURE = "cisc271"
 FRAME_SECONDS = 0.35
+STYLES = {"o": "bold green", "x": "red", "·": "bold yellow", "@": "bold reverse"}
 INTRODUCTION = """Fisher's Iris data: 150 flowers, setosas (o) and others (x), two measurements.
-The perceptron starts at w = 0 and moves its boundary (·) at every mistake.
+The perceptron starts at w = 0 and moves its boundary (·) at every mistake (@).
 """
 
 
@@ -121,8 +122,8 @@ def _play(clf: Any, X: Any, y: Any) -> None:
     size = {"width": min(72, console.width - 1), "height": max(4, min(18, console.height - 6))}
     with Live(console=console, auto_refresh=False) as live:
         for update, line in zip(record, lines, strict=True):
-            picture = Text(drawn(X, y, update.w, float(update.b[0]), **size))
-            for mark, style in {"o": "bold green", "x": "red", "·": "bold yellow"}.items():
+            picture = Text(drawn(X, y, update.w, float(update.b[0]), marked=update.row, **size))
+            for mark, style in STYLES.items():
                 picture.highlight_words([mark], style)
             live.update(Text.assemble(picture, "\n\n", line), refresh=True)
             time.sleep(FRAME_SECONDS)

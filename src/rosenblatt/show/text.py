@@ -8,10 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-NEGATIVE, POSITIVE, BOUNDARY, BOTH = "x", "o", "·", "*"
+NEGATIVE, POSITIVE, BOUNDARY, BOTH, MARKED = "x", "o", "·", "*", "@"
 
 
-def drawn(X: Array, y: Array, w: Array, b: float, *, width: int = 60, height: int = 16) -> str:
+def drawn(
+    X: Array,
+    y: Array,
+    w: Array,
+    b: float,
+    *,
+    marked: int | None = None,
+    width: int = 60,
+    height: int = 16,
+) -> str:
     """Points of two classes in the plane, and the line w.x + b = 0 between them.
 
     Parameters
@@ -20,6 +29,8 @@ def drawn(X: Array, y: Array, w: Array, b: float, *, width: int = 60, height: in
         The points, and their labels -1 (drawn as x) and +1 (drawn as o); * is both.
     w, b : array of shape (2,), float
         The line. With w = 0 there is none.
+    marked : int, optional
+        Number of a point that is drawn as @.
     width, height : int
         Size in characters.
 
@@ -53,4 +64,6 @@ def drawn(X: Array, y: Array, w: Array, b: float, *, width: int = 60, height: in
     for row, column, label in zip(height - 1 - rows, columns, y, strict=True):
         mark = POSITIVE if label > 0 else NEGATIVE
         cells[row, column] = mark if cells[row, column] in (" ", BOUNDARY, mark) else BOTH
+    if marked is not None:
+        cells[height - 1 - rows[marked], columns[marked]] = MARKED
     return "\n".join("".join(line).rstrip() for line in cells)

@@ -136,7 +136,7 @@ def test_one_update_of_the_worked_example(sutd):
     assert shown.arrows_["shifted"].xyann == pytest.approx((2, 1.2))
     for name, w in (("old", shown.w), ("new", shown.new_w)):
         assert shown.lines_[name].get_xydata() @ w == pytest.approx(0, abs=1e-9)
-    assert shown.ax_.get_title() == r"$y\,(w \cdot x)$: -0.4 before, 4.6 after"
+    assert shown.ax_.get_title() == r"$y\,(w \cdot x)$: $-0.4$ before, $4.6$ after"
     assert shown.scores[1] - shown.scores[0] == pytest.approx(5)  # ||x||^2
 
 

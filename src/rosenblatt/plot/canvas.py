@@ -130,11 +130,14 @@ class Canvas:
 
     def text(self, at: Any, text: str, away_from: Any, gap: float = 11, **style: Any) -> Any:
         """Text beside a point, on the far side from `away_from`."""
+        from matplotlib.patheffects import withStroke
+
         step = np.asarray(at, dtype=float) - np.asarray(away_from, dtype=float)
         shift = step / (np.hypot(*step) or 1.0)
-        box = {"boxstyle": "round,pad=0.12", "fc": self.colors.ground, "ec": "none", "alpha": 0.75}
+        outline = [withStroke(linewidth=2.5, foreground=self.colors.ground)]
         side = ("right", "center", "left")[int(np.sign(np.round(1.4 * shift[0]))) + 1]
-        look = {"color": self.colors.ink, "ha": side, "va": "center", "zorder": 6, "bbox": box}
+        look = {"color": self.colors.ink, "ha": side, "va": "center", "zorder": 6}
+        look |= {"path_effects": outline}
         place = {"xytext": tuple(gap * shift), "textcoords": "offset points"}
         return self.ax.annotate(text, xy=tuple(at), **place, **look | style)
 

@@ -38,7 +38,7 @@ from rosenblatt.prove.separability import separability
 class CertificateDisplay(Display):
     """A verdict on separability and what proves it: a hyperplane, or a point in both hulls.
 
-    Attributes
+    Parameters
     ----------
     certificate : Certificate
         The verified proof.
@@ -54,12 +54,24 @@ class CertificateDisplay(Display):
         Rows whose weighted means meet in the common point.
     common_point : ndarray or None
         A point in both hulls; the origin without offset.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     points_, hulls_, margins_, links_ : list of artists
         What was drawn.
     hyperplane_, common_point_, on_hyperplane_, witness_ : artist or None
         What was drawn.
+
+    Examples
+    --------
+    >>> from rosenblatt import CertificateDisplay
+    >>> display = CertificateDisplay.from_data([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    >>> display.certificate.verdict, display.common_point
+    ('overlapping', array([0.5, 0.5]))
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     certificate: Certificate
@@ -95,15 +107,6 @@ class CertificateDisplay(Display):
         ------
         DataError
             If the rows do not have two features.
-
-        Examples
-        --------
-        >>> from rosenblatt import CertificateDisplay
-        >>> display = CertificateDisplay.from_data([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-        >>> display.certificate.verdict, display.common_point
-        ('overlapping', array([0.5, 0.5]))
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         Points.in_plane(X, y)
         certificate = separability(X, y, fit_intercept=fit_intercept)
@@ -233,7 +236,7 @@ class CertificateDisplay(Display):
 
 def _signed(points: Points) -> Points:
     """The z = y x in place of the rows."""
-    names = (f"-x of {points.names[0]}", f"x of {points.names[1]}")
+    names = (f"−x of {points.names[0]}", f"x of {points.names[1]}")
     axes = tuple(
         rf"$y\,{name[1:]}" if name.startswith("$") else f"y · {name}" for name in points.axes
     )

@@ -34,26 +34,40 @@ FAR = 12  # times the updates made: from there on the axes are logarithmic
 class CosineDisplay(Display):
     """The projection w_k.u and the norm of w_k with their bounds; below, their ratio, the cosine.
 
-    Attributes
+    Parameters
     ----------
     updates : ndarray of int
         0, 1, ..., the number of updates.
     projections, norms : ndarray
-        w_k.u and ||w_k||, the offset counted as a weight.
-    cosines : ndarray
-        Their ratio; nan where w_k = 0.
+        The values w_k.u and ||w_k||, the offset counted as a weight.
     gamma, radius : float
         The margin of u, and R.
     bound : float
         Updates that u allows: R^2 / gamma^2 from zero, rounded up by very little.
     gain, growth : float
         What an update adds at least to w.u, and at most to ||w||^2.
+
+    Attributes
+    ----------
+    cosines : ndarray
+        Their ratio; nan where w_k = 0.
     ax_, figure_ : matplotlib Axes and Figure
         The upper Axes, and their figure.
     axes_ : tuple of Axes
         The upper and the lower Axes.
     lines_ : dict of str to Line2D
         'projection', 'norm', 'cosine', 'projection bound', 'norm bound', 'cosine bound', 'bound'.
+
+    Examples
+    --------
+    >>> from rosenblatt import CosineDisplay, Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
+    >>> display = CosineDisplay.from_estimator(clf, X, y)
+    >>> int(display.updates[-1]), int(display.bound), round(float(display.cosines[-1]), 3)
+    (18, 51, 0.991)
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     updates: Array
@@ -143,10 +157,8 @@ class CosineDisplay(Display):
             largest margin, which has the smallest bound.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
-        ax : pair of Axes, optional
-            Where to draw; a new figure by default.
         **options : dict
-            Passed to `plot`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -159,17 +171,6 @@ class CosineDisplay(Display):
             If the theorem does not hold for such a run, or nothing separates the rows.
         ParameterError
             If `reference` does not separate the rows.
-
-        Examples
-        --------
-        >>> from rosenblatt import CosineDisplay, Perceptron
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-        >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
-        >>> display = CosineDisplay.from_estimator(clf, X, y)
-        >>> int(display.updates[-1]), int(display.bound), round(float(display.cosines[-1]), 3)
-        (18, 51, 0.991)
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         check_fitted(estimator)
         trace_of(estimator, label)

@@ -20,7 +20,7 @@ class DecisionDisplay(Display):
 
     Make it with `from_estimator` or `from_hyperplane`.
 
-    Attributes
+    Parameters
     ----------
     points : Points
         The rows: `X`, `codes` (numbers of the classes) and `names` of the classes.
@@ -32,16 +32,30 @@ class DecisionDisplay(Display):
         Rows on the wrong side; they are ringed.
     w, b : ndarray and float, or None
         The hyperplane w.x + b = 0, where there is exactly one.
-    margin : float or None
-        The smallest y (w.x + b) / ||w||; negative if a row is on the wrong side.
     equal_axes : bool
         Whether one unit is equally long on both axes, so that right angles look right.
+
+    Attributes
+    ----------
+    margin : float or None
+        The smallest y (w.x + b) / ||w||; negative if a row is on the wrong side.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     points_, regions_, boundaries_, margins_ : list of artists
         What was drawn.
     hyperplane_, weight_vector_, misclassified_ : artist or None
         What was drawn.
+
+    Examples
+    --------
+    >>> from rosenblatt import DecisionDisplay, Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+    >>> clf = Perceptron(shuffle=False, tol=None).fit(X, y)
+    >>> display = DecisionDisplay.from_estimator(clf, X, y)
+    >>> round(display.margin, 4), display.misclassified.size
+    (0.2774, 0)
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     points: Points
@@ -100,17 +114,6 @@ class DecisionDisplay(Display):
             If the rows do not have two features.
         NotFittedError
             If the estimator is not fitted.
-
-        Examples
-        --------
-        >>> from rosenblatt import DecisionDisplay, Perceptron
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
-        >>> clf = Perceptron(shuffle=False, tol=None).fit(X, y)
-        >>> display = DecisionDisplay.from_estimator(clf, X, y)
-        >>> round(display.margin, 4), display.misclassified.size
-        (0.2774, 0)
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         check_fitted(estimator)
         check_two_features(int(getattr(estimator, "n_features_in_", 2)))

@@ -18,7 +18,7 @@ from rosenblatt.plot.style import Axes
 class HyperplanesDisplay(Display):
     """Hyperplanes of one run over its rows: the first dotted, the last bold, some between.
 
-    Attributes
+    Parameters
     ----------
     points : Points
         The rows.
@@ -28,12 +28,25 @@ class HyperplanesDisplay(Display):
         The updates after which a hyperplane is drawn; 0 is the start.
     w, b : ndarray
         These hyperplanes, one per row.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     points_ : list of artists
         The rows.
     lines_ : dict of int to Line2D
         The hyperplanes that cross the window, by number of the update.
+
+    Examples
+    --------
+    >>> from rosenblatt import HyperplanesDisplay, Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
+    >>> HyperplanesDisplay.from_estimator(clf, X, y, max_lines=4).updates
+    array([ 0,  6, 12, 18])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close()
     """
 
     points: Points
@@ -79,16 +92,6 @@ class HyperplanesDisplay(Display):
         ------
         ParameterError
             If the run did not record its updates, or made none.
-
-        Examples
-        --------
-        >>> from rosenblatt import HyperplanesDisplay, Perceptron
-        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-        >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
-        >>> HyperplanesDisplay.from_estimator(clf, X, y, max_lines=4).updates
-        array([ 0,  6, 12, 18])
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close()
         """
         if max_lines < 2:
             raise ParameterError(

@@ -29,7 +29,7 @@ SAMPLES = 601
 class LossesDisplay(Display):
     """Losses as curves over the margin; below them the margins of a model's rows, if given.
 
-    Attributes
+    Parameters
     ----------
     s : ndarray
         Where the curves were computed; on both sides of a step at 0.
@@ -41,12 +41,24 @@ class LossesDisplay(Display):
         Names of the axes.
     top : float or None
         Upper end of the picture; None: that of the curves.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     lines_ : dict of str to Line2D
         The curves.
     rows_ : list of artists
         The margins, one artist per class.
+
+    Examples
+    --------
+    >>> from rosenblatt import LossesDisplay
+    >>> display = LossesDisplay.from_names()
+    >>> [float(np.interp(-2, display.s, curve)) for curve in display.curves.values()][:3]
+    [1.0, 2.0, 3.0]
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     s: Array
@@ -85,15 +97,6 @@ class LossesDisplay(Display):
         ------
         ParameterError
             If a name is unknown.
-
-        Examples
-        --------
-        >>> from rosenblatt import LossesDisplay
-        >>> display = LossesDisplay.from_names()
-        >>> [float(np.interp(-2, display.s, curve)) for curve in display.curves.values()][:3]
-        [1.0, 2.0, 3.0]
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         return cls._of(names, span).plot(**options)
 

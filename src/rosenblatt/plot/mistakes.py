@@ -20,16 +20,29 @@ FEW = 60  # epochs that can have a marker each
 class MistakesDisplay(Display):
     """Mistakes per epoch; with more than two classes, one line for each against the rest.
 
-    Attributes
+    Parameters
     ----------
     mistakes : dict of str to ndarray
         What each line shows, one entry per epoch.
     stopped : str
         Why the run stopped: the title.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     lines_ : dict of str to Line2D
         The lines.
+
+    Examples
+    --------
+    >>> from rosenblatt import MistakesDisplay, Perceptron
+    >>> clf = Perceptron(shuffle=False, tol=None).fit([[0, 0], [0, 1], [1, 1]], [0, 0, 1])
+    >>> display = MistakesDisplay.from_estimator(clf)
+    >>> display.mistakes["mistakes"]
+    array([2, 3, 2, 1, 0])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     mistakes: dict[str, Array]
@@ -50,16 +63,6 @@ class MistakesDisplay(Display):
         -------
         MistakesDisplay
             The picture that was drawn.
-
-        Examples
-        --------
-        >>> from rosenblatt import MistakesDisplay, Perceptron
-        >>> clf = Perceptron(shuffle=False, tol=None).fit([[0, 0], [0, 1], [1, 1]], [0, 0, 1])
-        >>> display = MistakesDisplay.from_estimator(clf)
-        >>> display.mistakes["mistakes"]
-        array([2, 3, 2, 1, 0])
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         return cls.from_trace(any_trace(estimator), **options)
 

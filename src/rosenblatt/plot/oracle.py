@@ -27,7 +27,7 @@ COLORS = (4, 2, 3, 5)  # of the rules; 0 and 1 are the classes
 class OracleDisplay(Display):
     """Two Gaussian classes, the boundary of the Bayes rule, and those of linear rules.
 
-    Attributes
+    Parameters
     ----------
     pair : GaussianPair
         The classes.
@@ -41,6 +41,9 @@ class OracleDisplay(Display):
         The part of the plane that is drawn.
     grid_resolution : int
         Points of the grid along an axis, on which the boundary of the oracle is found.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     densities_ : list of two lists of Line2D
@@ -51,6 +54,17 @@ class OracleDisplay(Display):
         The boundaries of the rules that cross the window.
     points_ : list of artists
         The rows.
+
+    Examples
+    --------
+    >>> from rosenblatt import GaussianPair, OracleDisplay, Perceptron
+    >>> pair = GaussianPair([0, 0], 4.0, [10, 10], 4.0)
+    >>> X, y = pair.sample((50, 50), seed=0)
+    >>> display = OracleDisplay.from_estimator(Perceptron().fit(X, y), pair, X, y)
+    >>> display.errors["oracle"] < display.errors["perceptron"] < 0.05
+    True
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     pair: GaussianPair
@@ -97,17 +111,6 @@ class OracleDisplay(Display):
         ------
         NotSupportedError
             If the model does not have one hyperplane.
-
-        Examples
-        --------
-        >>> from rosenblatt import GaussianPair, OracleDisplay, Perceptron
-        >>> pair = GaussianPair([0, 0], 4.0, [10, 10], 4.0)
-        >>> X, y = pair.sample((50, 50), seed=0)
-        >>> display = OracleDisplay.from_estimator(Perceptron().fit(X, y), pair, X, y)
-        >>> display.errors["oracle"] < display.errors["perceptron"] < 0.05
-        True
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         check_fitted(estimator)
         coef = getattr(estimator, "coef_", None)

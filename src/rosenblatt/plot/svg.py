@@ -23,11 +23,17 @@ WIDE = 480  # points: such a figure scrolls on a phone
 class Picture:
     """A figure as SVG. In a notebook or on a page it shows itself.
 
-    Attributes
+    Parameters
     ----------
     svg : str
         The ``<svg>`` element. Each colour is a CSS variable with a fallback, for example
         ``var(--fig-ink, #1b1f24)``.
+
+    Examples
+    --------
+    >>> from rosenblatt.plot import axes, picture
+    >>> picture(axes()).svg.endswith("</svg>")
+    True
     """
 
     svg: str

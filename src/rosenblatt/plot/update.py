@@ -27,7 +27,7 @@ DASHED = (0, (4, 2))
 class UpdateDisplay(Display):
     """One update: w, x and w + eta y x as arrows, the hyperplane before and after, the angles.
 
-    Attributes
+    Parameters
     ----------
     w, b : ndarray and float
         Weights and offset before the update.
@@ -39,6 +39,9 @@ class UpdateDisplay(Display):
         The learning rate.
     fit_intercept : bool
         Whether the update adds eta y to b.
+
+    Attributes
+    ----------
     step : ndarray
         eta y x: what is added to w.
     new_w, new_b : ndarray and float
@@ -54,6 +57,15 @@ class UpdateDisplay(Display):
         tip of w.
     lines_, arcs_ : dict of str to Line2D
         'old' and 'new': the hyperplanes, and the arcs between x and w.
+
+    Examples
+    --------
+    >>> from rosenblatt import UpdateDisplay
+    >>> display = UpdateDisplay.from_example([1, -0.8], [1, 2], 1)
+    >>> display.new_w, [round(angle) for angle in display.angles]
+    (array([2. , 1.2]), [102, 32])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     w: Array
@@ -124,15 +136,6 @@ class UpdateDisplay(Display):
         ------
         DataError
             If x is zero or has not two numbers.
-
-        Examples
-        --------
-        >>> from rosenblatt import UpdateDisplay
-        >>> display = UpdateDisplay.from_example([1, -0.8], [1, 2], 1)
-        >>> display.new_w, [round(angle) for angle in display.angles]
-        (array([2. , 1.2]), [102, 32])
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         (w, b), (x, _) = hyperplane(w, b), hyperplane(x, 0.0)
         for vector in (w, x):
@@ -247,9 +250,9 @@ class UpdateDisplay(Display):
         c.ax.scatter(*self.x, zorder=6, **c.marker(int(self.y > 0), 1, 1.6))
         if title:
             before, after = self.scores
-            then = f" before, {after:.3g} after" if frame >= 3 else ""
+            then = f" before, ${after:.3g}$ after" if frame >= 3 else ""
             score = rf"y\,({symbol} \cdot x{' + b' if self.b or self.fit_intercept else ''})"
-            c.ax.set_title(f"${score}$: {before:.3g}{then}", fontsize="medium")
+            c.ax.set_title(f"${score}$: ${before:.3g}${then}", fontsize="medium")
         c.finish(legend)
         return self
 

@@ -30,14 +30,14 @@ MAX_ARROWS = 12  # half-planes whose sides are marked
 class VersionSpaceDisplay(Display):
     """The plane of the weights: the half-plane that each row allows, and what all rows allow.
 
-    Attributes
+    Parameters
     ----------
     points : Points
         The rows.
     normals : ndarray of shape (n, 2)
-        y x of each row, or y (x, 1) for one feature.
+        The vectors y x, or y (x, 1) for one feature.
     shifts : ndarray of shape (n,)
-        y b: a row allows the weights with normal.w + shift > 0.
+        The values y b: a row allows the weights with normal.w + shift > 0.
     window : Window
         The part of the plane that is drawn.
     corners : ndarray of shape (k, 2)
@@ -46,6 +46,9 @@ class VersionSpaceDisplay(Display):
         The weights of a run; no rows if none is drawn.
     b : float or None
         The offset of the slice; None for one feature.
+
+    Attributes
+    ----------
     empty : bool
         Whether no weights at all are right on every row, decided exactly.
     ax_, figure_ : matplotlib Axes and Figure
@@ -54,6 +57,17 @@ class VersionSpaceDisplay(Display):
         Edges of the half-planes.
     space_, path_ : artist or None
         The version space and the run.
+
+    Examples
+    --------
+    >>> from rosenblatt import VersionSpaceDisplay
+    >>> display = VersionSpaceDisplay.from_data([[1, 2], [-1, 2], [0, -1]], [1, -1, -1])
+    >>> display.corners
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [1. , 0.5]])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     points: Points
@@ -106,17 +120,6 @@ class VersionSpaceDisplay(Display):
             If there are more than two features.
         LabelError
             If there are more than two classes.
-
-        Examples
-        --------
-        >>> from rosenblatt import VersionSpaceDisplay
-        >>> display = VersionSpaceDisplay.from_data([[1, 2], [-1, 2], [0, -1]], [1, -1, -1])
-        >>> display.corners
-        array([[0. , 0. ],
-               [1. , 0. ],
-               [1. , 0.5]])
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         return cls._of(Points.of(X, y), float(b), np.empty((0, 2)), limit).plot(**options)
 

@@ -17,16 +17,31 @@ FEW = 40  # updates that can have a marker each
 class WeightsDisplay(Display):
     """Each weight, and the offset, against the number of updates.
 
-    Attributes
+    Parameters
     ----------
     path : WeightPath
         `updates`, `w` and `b`; the start is update 0.
     names : tuple of str or None
         Names of the features; None if the model was fitted without.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     lines_ : dict of str to Line2D
         The lines. The offset has one if it moved.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron, WeightsDisplay
+    >>> clf = Perceptron(
+    ...     fit_intercept=False, shuffle=False, init=[1, -0.8], record="updates", tol=None
+    ... ).fit([[1, 2], [-1, 2], [0, -1]], [1, -1, -1])
+    >>> display = WeightsDisplay.from_estimator(clf)
+    >>> display.lines_["$w_1$"].get_ydata()
+    array([1., 2., 3., 3.])
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
     """
 
     path: WeightPath
@@ -54,18 +69,6 @@ class WeightsDisplay(Display):
         ------
         ParameterError
             If the run did not record its updates, or made none.
-
-        Examples
-        --------
-        >>> from rosenblatt import Perceptron, WeightsDisplay
-        >>> clf = Perceptron(
-        ...     fit_intercept=False, shuffle=False, init=[1, -0.8], record="updates", tol=None
-        ... ).fit([[1, 2], [-1, 2], [0, -1]], [1, -1, -1])
-        >>> display = WeightsDisplay.from_estimator(clf)
-        >>> display.lines_["$w_1$"].get_ydata()
-        array([1., 2., 3., 3.])
-        >>> import matplotlib.pyplot as plt
-        >>> plt.close(display.figure_)
         """
         names = getattr(estimator, "feature_names_in_", None)
         named = None if names is None else tuple(literal(name) for name in names)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from rosenblatt import film
 from tests.lectures.pages import page_text, run_page
 
 
@@ -141,6 +142,11 @@ def test_the_distances_show_the_nearest_flowers(page):
     bars = [line.get_xdata()[0] for line in lines if line.get_linewidth() == 2]
     assert len(bars) == 10
     assert bars[-2:] == pytest.approx([-0.81756, 0.81756], abs=1e-4)  # of the largest margin
+
+
+def test_a_run_can_be_filmed(page, tmp_path):
+    film(page["runs"]["petals"][3], tmp_path / "iris.html")
+    assert (tmp_path / "iris.html").stat().st_size > 10_000
 
 
 def test_the_headings_are_those_of_the_lecture():

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from rosenblatt import film
 from tests.lectures.pages import page_text, run_page
 
 
@@ -64,6 +65,11 @@ def test_the_figures_show_all_examples_and_a_cosine_below_one(page):
     assert sum(drawn) == len(page["X"]) == 400
     assert np.nanmax(page["growth"].lines_["cosine"].get_ydata()) <= 1
     assert page["growth"].bound == pytest.approx(page["bound"])
+
+
+def test_the_run_can_be_filmed(page, tmp_path):
+    film(page["clf"], tmp_path / "online.html")
+    assert (tmp_path / "online.html").stat().st_size > 10_000
 
 
 def test_the_headings_are_those_of_the_lecture():

@@ -35,7 +35,8 @@ def test_the_tutorial_and_a_page_for_each_person_are_executed():
 def test_every_public_name_is_in_the_reference():
     lines = (DOCS / "reference" / "api.md").read_text(encoding="utf-8").splitlines()
     listed = [line.strip() for line in lines if line.startswith("   ") and ":" not in line]
-    assert sorted(listed) == sorted(set(rosenblatt.__all__) - {"__version__"})
+    public = [name for name in listed if "." not in name]  # others are of subpackages
+    assert sorted(public) == sorted(set(rosenblatt.__all__) - {"__version__"})
 
 
 @pytest.fixture(scope="module")

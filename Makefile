@@ -147,6 +147,7 @@ stub: $(VENV)/.base $(VENV)/.core
 
 # the site: docs/_build/html/index.html
 docs: $(VENV)/.docs $(VENV)/.core
+	@rm -rf docs/reference/generated
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python .ci/check_site.py docs/_build/html
 	@echo "written: docs/_build/html/index.html"

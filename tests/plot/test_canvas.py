@@ -171,3 +171,11 @@ def test_a_window_is_as_wide_as_axes_and_holds_all_rows():
     assert (window.right - window.left) / window.height == pytest.approx(4 / 3)
     assert ((window.corners[0] < X) & (window.corners[2] > X)).all()
     assert Window.around(X[:1]).height > 0
+
+
+def test_many_rows_become_one_image():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6_000, 2))
+    svg = rosenblatt.DecisionDisplay.from_hyperplane([1, 1], 0, X, X.sum(axis=1) > 0)._repr_html_()
+    assert len(svg) < 500_000
+    assert "data:image/png;base64," in svg

@@ -14,6 +14,7 @@ from rosenblatt.plot.style import MARKERS, Axes, Palette, axes, make_room, palet
 from rosenblatt.plot.svg import picture
 
 MARGIN_DASH = (0, (5, 3))
+MANY = 5_000  # rows from which an SVG of single markers would be slow to show
 
 
 class Display:
@@ -81,6 +82,7 @@ class Canvas:
             "facecolor": self.color(k),
             "edgecolor": self.colors.ink,
             "linewidth": 0.6,
+            "rasterized": n > MANY,
         }
 
     def rug(self, points: Points, heights: list[float]) -> list[Any]:

@@ -132,7 +132,9 @@ def _written(figure: Any) -> str:
     plain = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt"}
     empty = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with pyplot().rc_context(plain):
-        figure.savefig(out, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=empty)
+        figure.savefig(
+            out, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=empty, dpi=150
+        )
     svg = out.getvalue()
     dropped = r"<!--.*?-->|<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>"
     svg = re.sub(dropped, "", svg[svg.index("<svg") :], flags=re.S)

@@ -123,7 +123,7 @@ def test_names_are_words_and_not_formulas():
 def test_features_of_very_different_range_fill_the_axes():
     X = PETALS * [1.0, 1000.0]
     shown = DecisionDisplay.from_estimator(Perceptron().fit(X, SPECIES == 0), X, SPECIES == 0)
-    assert not shown.equal_axes
+    assert not shown.window.equal
     assert shown.ax_.get_aspect() == "auto"
     assert shown.weight_vector_ is None
     assert shown.margins_ == []

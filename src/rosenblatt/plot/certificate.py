@@ -11,7 +11,7 @@ exactly if nothing separates strictly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -188,15 +188,14 @@ class CertificateDisplay(Display):
         c = self._canvas(ax)
         points, point, n = self.points, self.common_point, len(self.points.X)
         seen = points.X if point is None else np.vstack([points.X, point])
-        equal = replace(points, X=seen).comparable
-        window = Window.around(seen, equal=equal)
+        window = Window.around(seen)
         self.hyperplane_ = self.on_hyperplane_ = self.common_point_ = self.witness_ = None
         self.margins_: list[Any] = []
         self.links_: list[Any] = []
         self._draw_hulls(c)
         if self.w is not None:
             self.hyperplane_ = c.line(window, self.w, self.b, label=equation(self.b, symbol))
-            if isinstance(self.certificate, Separable) and equal:
+            if isinstance(self.certificate, Separable) and window.equal:
                 self.margins_ = c.margin(window, self.w, self.b, self.certificate.margin)
         self.points_ = c.points(points)
         if self.on_hyperplane.size:
@@ -204,7 +203,7 @@ class CertificateDisplay(Display):
             self.on_hyperplane_ = c.ring(rows, "on the hyperplane", n)
         if point is not None:
             self._draw_common_point(c, point)
-        window.show(c.ax, points.axes, equal)
+        window.show(c.ax, points.axes)
         if title:
             where = "with an offset" if self.certificate.fit_intercept else "through the origin"
             c.ax.set_title(f"{self.certificate.verdict} {where}", fontsize="medium")

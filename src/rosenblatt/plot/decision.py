@@ -25,15 +25,14 @@ class DecisionDisplay(Display):
     points : Points
         The rows: `X`, `codes` (numbers of the classes) and `names` of the classes.
     window : Window
-        The part of the plane that is drawn.
+        The part of the plane that is drawn. If `window.equal`, one unit is equally long on both
+        axes, so that right angles look right.
     lead : ndarray of shape (n_classes, resolution, resolution)
         At the points of a grid, the score of each class less the best score of the others.
     misclassified : ndarray of int
         Rows on the wrong side; they are ringed.
     w, b : ndarray and float, or None
         The hyperplane w.x + b = 0, where there is exactly one.
-    equal_axes : bool
-        Whether one unit is equally long on both axes, so that right angles look right.
 
     Attributes
     ----------
@@ -64,7 +63,6 @@ class DecisionDisplay(Display):
     misclassified: Array
     w: Array | None
     b: float
-    equal_axes: bool
 
     @property
     def margin(self) -> float | None:
@@ -170,10 +168,9 @@ class DecisionDisplay(Display):
         equal_axes: bool | None,
         resolution: int,
     ) -> Self:
-        equal = points.comparable if equal_axes is None else equal_axes
-        window = Window.around(points.X, equal=equal)
+        window = Window.around(points.X, equal=equal_axes)
         lead = _lead(scores(window.grid(resolution)[2])).T.reshape(-1, resolution, resolution)
-        return cls(points, window, lead, np.flatnonzero(predicted != points.codes), w, b, equal)
+        return cls(points, window, lead, np.flatnonzero(predicted != points.codes), w, b)
 
     def plot(
         self,
@@ -215,9 +212,9 @@ class DecisionDisplay(Display):
         w, b = self.w, self.b
         if w is not None and w.any():
             self.hyperplane_ = c.line(self.window, w, b, label=equation(b, symbol))
-            if margin and self.equal_axes and self.margin is not None and self.margin > 0:
+            if margin and self.window.equal and self.margin is not None and self.margin > 0:
                 self.margins_ = c.margin(self.window, w, b, self.margin)
-            if weight_vector and self.equal_axes and self.hyperplane_ is not None:
+            if weight_vector and self.window.equal and self.hyperplane_ is not None:
                 foot = self.hyperplane_.get_xydata().mean(axis=0)
                 tip = foot + 0.2 * self.window.height * w / np.hypot(*w)
                 self.weight_vector_ = c.arrow(foot, tip, f"${symbol}$")
@@ -226,7 +223,7 @@ class DecisionDisplay(Display):
             label = f"wrong side ({self.misclassified.size})"
             rows = self.points.X[self.misclassified]
             self.misclassified_ = c.ring(rows, label, len(self.points.X))
-        self.window.show(c.ax, self.points.axes, self.equal_axes)
+        self.window.show(c.ax, self.points.axes)
         c.finish(legend, grid=False)
         return self
 

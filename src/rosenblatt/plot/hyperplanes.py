@@ -101,7 +101,7 @@ class HyperplanesDisplay(Display):
         check_two_features(path.w.shape[1])
         points = Points.in_plane(X, y)
         at = np.unique(np.linspace(0, len(path.updates) - 1, max_lines).round().astype(int))
-        window = Window.around(points.X, equal=points.comparable)
+        window = Window.around(points.X)
         return cls(points, window, path.updates[at], path.w[at], path.b[at]).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
@@ -133,6 +133,6 @@ class HyperplanesDisplay(Display):
             if line is not None:
                 self.lines_[number] = line
         self.points_ = c.points(self.points)
-        self.window.show(c.ax, self.points.axes, self.points.comparable)
+        self.window.show(c.ax, self.points.axes)
         c.finish(legend, grid=False)
         return self

@@ -269,8 +269,8 @@ class OracleDisplay(Display):
         if self.points is not None:
             low = -0.12 * top
             self.points_ = c.rug(self.points, [low * (0.33 + 0.4 * k) for k in (0, 1)])
-        window = Window(self.window.left, self.window.right, low, 1.05 * top)
-        window.show(c.ax, ("$x$", "density times prior"), equal=False)
+        window = Window(self.window.left, self.window.right, low, 1.05 * top, equal=False)
+        window.show(c.ax, ("$x$", "density times prior"))
         return window
 
 
@@ -294,7 +294,7 @@ def _window(pair: GaussianPair, points: Points | None) -> Window:
     seen = np.array(ends) if points is None else np.vstack([*ends, points.X])
     if seen.shape[1] == 1:
         return Window.around(np.column_stack([seen, 0 * seen]), pad=0.02, equal=False)
-    return Window.around(seen, pad=0.1)
+    return Window.around(seen, pad=0.1, equal=True)
 
 
 def _points(X: Any, y: Any, d: int) -> Points:

@@ -64,12 +64,6 @@ class Points:
             )
         return 2 * self.codes - 1
 
-    @property
-    def comparable(self) -> bool:
-        """Whether one unit can be equally long on both axes and both features still be seen."""
-        low, high = sorted(np.ptp(self.X, axis=0))
-        return not (low > 0 and high > TOO_UNEQUAL * low)
-
 
 def dense(X: Any) -> Array:
     """A dense float64 array."""
@@ -112,24 +106,27 @@ def equation(b: float, symbol: str = "w") -> str:
 
 @dataclass(frozen=True)
 class Window:
-    """The part of the plane that is drawn."""
+    """The part of the plane that is drawn; if `equal`, one unit is equally long on both axes."""
 
     left: float
     right: float
     bottom: float
     top: float
+    equal: bool = True
 
     @classmethod
-    def around(cls, X: Array, pad: float = 0.12, equal: bool = True) -> Window:
-        """All rows and a border; if `equal`, with the proportions of Axes."""
+    def around(cls, X: Array, pad: float = 0.12, equal: bool | None = None) -> Window:
+        """All rows and a border. By default units are equal unless that would hide a feature."""
         low, high = X.min(axis=0), X.max(axis=0)
         size = high - low
+        if equal is None:
+            equal = not 0 < TOO_UNEQUAL * size.min() < size.max()
         size = np.where(size > 0, size, max(float(size.max()), 1.0))
         middle, half = (low + high) / 2, size * (0.5 + pad)
         if equal:
             half = np.array([max(half[0], RATIO * half[1]), max(half[1], half[0] / RATIO)])
         (left, bottom), (right, top) = (middle - half).tolist(), (middle + half).tolist()
-        return cls(left, right, bottom, top)
+        return cls(left, right, bottom, top, equal)
 
     @property
     def corners(self) -> Array:
@@ -141,11 +138,11 @@ class Window:
     def height(self) -> float:
         return self.top - self.bottom
 
-    def show(self, ax: Any, names: Sequence[str], equal: bool = True) -> None:
-        """Set limits and names of the axes; if `equal`, one unit is equally long on both."""
+    def show(self, ax: Any, names: Sequence[str]) -> None:
+        """Set limits, names and proportions of the axes."""
         ax.set(xlim=(self.left, self.right), ylim=(self.bottom, self.top))
         ax.set(xlabel=names[0], ylabel=names[1])
-        if equal:
+        if self.equal:
             ax.set_aspect("equal", adjustable="box")
 
     def grid(self, resolution: int) -> tuple[Array, Array, Array]:

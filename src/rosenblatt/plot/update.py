@@ -236,7 +236,7 @@ class UpdateDisplay(Display):
             raise ParameterError(f"frame must be 1 to {FRAMES}, got {frame!r}.")
         c = self._canvas(ax)
         ends = [np.zeros(2), self.w, self.x, self.step, self.new_w, -0.4 * self.new_w]
-        window = Window.around(np.array(ends), pad=0.3)
+        window = Window.around(np.array(ends), pad=0.3, equal=True)
         window.show(c.ax, ("$x_1$", "$x_2$"))
         old = {"label": "hyperplane before", "ls": (0, (5, 3)), "lw": 1.6}
         old |= {"alpha": 0.55} if frame == FRAMES else {}

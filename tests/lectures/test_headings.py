@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from rosenblatt.lectures.notebook import LECTURES, headings, page_text, pages_folder
-from tests.lectures.pages import run_page
 
 HEADING = re.compile(r"[A-Z0-9][^\t$<>{}\\|]{2,60}[^\t$<>{}\\|.,;:?!]")
 TITLE, LABEL, SENTENCE = "of the title", "a label in a picture", "a sentence before a formula"
@@ -160,9 +159,3 @@ def test_the_index_lists_the_slips_with_their_pages():
         slip: {name for (name, _), number in BOXES.items() if number == slip}
         for slip in range(1, 11)
     }
-
-
-def test_the_index_runs_and_four_lectures_separate_iris():
-    page = run_page("index")
-    assert list(page["lectures"]) == list(LECTURES)
-    assert page["wrong"] == {"radivojac": 0, "chan": 0, "sutd": 0, "online": 50, "cisc271": 0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,15 +64,11 @@ class Canvas:
 
     def points(self, points: Points, scale: float = 1.0) -> list[Any]:
         """Rows, one artist per class."""
-        return [
-            self.ax.scatter(
-                *points.X[points.codes == k].T,
-                label=literal(name),
-                zorder=3,
-                **self.marker(k, len(points.X), scale),
-            )
-            for k, name in enumerate(points.names)
-        ]
+        drawn = []
+        for k, name in enumerate(points.names):
+            look = self.marker(k, len(points.X), scale) | {"label": literal(name), "zorder": 3}
+            drawn.append(self.ax.scatter(*points.X[points.codes == k].T, **look))
+        return drawn
 
     def marker(self, k: int, n: int, scale: float = 1.0) -> dict[str, Any]:
         """Style of the marker of class k, smaller where n rows are many."""
@@ -87,13 +83,9 @@ class Canvas:
 
     def rug(self, points: Points, heights: list[float]) -> list[Any]:
         """Numbers of two classes, each on a line of its own."""
-        rows, n = np.ravel(points.X), len(points.X)
-        drawn = []
-        for k, (name, height) in enumerate(zip(points.names, heights, strict=True)):
-            own = rows[points.codes == k]
-            look = self.marker(k, n, 0.6) | {"label": f"rows of {literal(name)}", "zorder": 3}
-            drawn.append(self.ax.scatter(own, np.full(len(own), height), **look))
-        return drawn
+        rows = np.column_stack([np.ravel(points.X), np.take(heights, points.codes)])
+        names = tuple(f"rows of {name}" for name in points.names)
+        return self.points(replace(points, X=rows, names=names), scale=0.6)
 
     def ring(self, X: Array, label: str, n: int, marker: str = "o", scale: float = 3.6) -> Any:
         """Rings around rows, of which n are drawn."""

@@ -19,15 +19,7 @@ import numpy as np
 from rosenblatt.data.chunks import as_rows
 from rosenblatt.errors import DataError
 from rosenblatt.plot.canvas import Canvas, Display, literal
-from rosenblatt.plot.plane import (
-    Array,
-    Points,
-    Window,
-    check_two_features,
-    equation,
-    hull,
-    hyperplane,
-)
+from rosenblatt.plot.plane import Array, Points, Window, equation, hull, hyperplane
 from rosenblatt.plot.style import DASHES, Axes
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
@@ -137,7 +129,6 @@ class CertificateDisplay(Display):
         DataError
             If the certificate does not hold for these rows.
         """
-        check_two_features(certificate.n_features)
         points = Points.in_plane(X, y)
         if not (checked := certificate.verify(X, y)):
             raise DataError(

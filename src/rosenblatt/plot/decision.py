@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -116,16 +115,14 @@ class DecisionDisplay(Display):
         check_fitted(estimator)
         check_two_features(int(getattr(estimator, "n_features_in_", 2)))
         points = Points.in_plane(X, y, estimator.classes_)
+        window, n = Window.around(points.X, equal=equal_axes), grid_resolution
         coef, w, b = getattr(estimator, "coef_", None), None, 0.0
         if coef is not None and coef.shape[0] == 1 and len(estimator.classes_) == 2:
-            w, b = hyperplane(coef, estimator.intercept_)
-            grid_resolution = 2
+            (w, b), n = hyperplane(coef, estimator.intercept_), 2
+        lead = _lead(scores_on_grid(estimator, X, window.grid(n)[2])).T.reshape(-1, n, n)
         predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
-
-        def scores(grid: Array) -> Array:
-            return scores_on_grid(estimator, X, grid)
-
-        return cls._of(points, scores, predicted, w, b, equal_axes, grid_resolution).plot(**options)
+        wrong = np.flatnonzero(predicted != points.codes)
+        return cls(points, window, lead, wrong, w, b).plot(**options)
 
     @classmethod
     def from_hyperplane(
@@ -150,27 +147,10 @@ class DecisionDisplay(Display):
         w, b = hyperplane(w, b)
         check_two_features(len(w))
         points = Points.in_plane(X, y)
-
-        def scores(grid: Array) -> Array:
-            return np.outer(grid @ w + b, [-1, 1])
-
-        predicted = points.X @ w + b >= 0
-        return cls._of(points, scores, predicted, w, b, equal_axes, 2).plot(**options)
-
-    @classmethod
-    def _of(
-        cls,
-        points: Points,
-        scores: Callable[[Array], Array],
-        predicted: Array,
-        w: Array | None,
-        b: float,
-        equal_axes: bool | None,
-        resolution: int,
-    ) -> Self:
         window = Window.around(points.X, equal=equal_axes)
-        lead = _lead(scores(window.grid(resolution)[2])).T.reshape(-1, resolution, resolution)
-        return cls(points, window, lead, np.flatnonzero(predicted != points.codes), w, b)
+        lead = (window.grid(2)[2] @ w + b).reshape(2, 2)
+        wrong = np.flatnonzero((points.X @ w + b >= 0) != points.codes)
+        return cls(points, window, np.array([-lead, lead]), wrong, w, b).plot(**options)
 
     def plot(
         self,

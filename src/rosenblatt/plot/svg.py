@@ -49,14 +49,12 @@ class Picture:
         path : str or Path
             Where to write it.
         """
-        schemes = [
+        light, dark = (
             "".join(f"{name}:{code};" for code, name in palette.css().items())
             for palette in (LIGHT, DARK)
-        ]
-        style = (
-            f"<style>svg{{{schemes[0]}}}"
-            f"@media (prefers-color-scheme:dark){{svg{{{schemes[1]}}}}}</style>"
         )
+        media = f"@media (prefers-color-scheme:dark){{svg{{{dark}}}}}"
+        style = f"<style>svg{{{light}}}{media}</style>"
         opening, body = self.svg.split(">", 1)
         Path(path).write_text(f"{opening}>{style}{body}\n", encoding="utf-8")
 

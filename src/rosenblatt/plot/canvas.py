@@ -72,12 +72,13 @@ class Canvas:
 
     def marker(self, k: int, n: int, scale: float = 1.0) -> dict[str, Any]:
         """Style of the marker of class k, smaller where n rows are many."""
+        size = scale * point_size(n)
         return {
             "marker": MARKERS[k % len(MARKERS)],
-            "s": scale * point_size(n),
+            "s": size,
             "facecolor": self.color(k),
-            "edgecolor": self.colors.ink,
-            "linewidth": 0.6,
+            "edgecolor": self.colors.edge,
+            "linewidth": 0.09 * size**0.5,
             "rasterized": n > MANY,
         }
 

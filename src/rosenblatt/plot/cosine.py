@@ -252,7 +252,7 @@ class CosineDisplay(Display):
             (upper, "projection", 0, "o", (0, (5, 2)), self.projections, self.projection_bound),
             (lower, "cosine", 2, "^", (0, (5, 2)), self.cosines, self.cosine_bound),
         ):
-            dots = {"marker": marker, "mec": c.colors.ink, "mew": 0.6, "ms": 4.5}
+            dots = {"marker": marker, "mec": c.colors.edge, "mew": 0.6, "ms": 4.5}
             dots |= {"markevery": (at * every // 2, every), "label": words.get(name)}
             shown = slice(1 if log else 0, None)
             look = {"color": c.color(at), "lw": 1.7}

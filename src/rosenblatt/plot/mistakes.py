@@ -113,7 +113,7 @@ class MistakesDisplay(Display):
         for k, (name, values) in enumerate(self.mistakes.items()):
             look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 1.8, "zorder": 3}
             if len(values) <= FEW:
-                look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.colors.ink, "mew": 0.6}
+                look |= {"marker": MARKERS[k % len(MARKERS)], "mec": c.colors.edge, "mew": 0.6}
             epochs = np.arange(1, len(values) + 1)
             (self.lines_[name],) = c.ax.plot(epochs, values, label=literal(name), **look)
         c.ax.set(xlabel="epoch", ylabel="per epoch" if "updates" in self.lines_ else "mistakes")

@@ -36,6 +36,7 @@ class Palette:
     third: str
     fourth: str
     accent: str  # what the reader should look at
+    edge: str  # edges of markers, dark on either ground
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -48,12 +49,8 @@ class Palette:
         return {code: f"--fig-{letters.get(name, name)}" for name, code in asdict(self).items()}
 
 
-LIGHT = Palette(
-    "#1b1f24", "#ffffff", "#6e7781", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
-)
-DARK = Palette(
-    "#e6e8ea", "#14181e", "#9aa3ad", "#5ab4f0", "#ffc24d", "#35c99d", "#e6a3c8", "#ff8a50"
-)
+LIGHT = Palette(*"#1b1f24 #ffffff #6e7781 #0072b2 #e69f00 #009e73 #cc79a7 #d55e00 #22272d".split())
+DARK = Palette(*"#e6e8ea #14181e #9aa3ad #5ab4f0 #ffc24d #35c99d #e6a3c8 #ff8a50 #0b0e12".split())
 colors = LIGHT
 _legends: WeakKeyDictionary[Any, dict[int, float]] = WeakKeyDictionary()  # inches, by row of Axes
 

@@ -105,7 +105,7 @@ class WeightsDisplay(Display):
                 look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 1.7}
                 look |= {"label": name}
                 if few:
-                    look |= {"marker": MARKERS[k], "mec": c.colors.ink, "mew": 0.6, "ms": 5}
+                    look |= {"marker": MARKERS[k], "mec": c.colors.edge, "mew": 0.6, "ms": 5}
             steps = "default" if few else "steps-post"
             (self.lines_[name],) = c.ax.plot(self.path.updates, line, drawstyle=steps, **look)
         c.ax.set(xlabel="update", ylabel="weight")

@@ -23,20 +23,20 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of one figure, as hex codes.
+    """Colours of one figure, as hex codes; by default for light ground.
 
     `picture` turns each into a CSS variable: ``ink`` into ``--fig-ink``, and so on.
     """
 
-    ink: str  # lines and text that belong to no class
-    ground: str
-    muted: str  # grids and what is less important
-    negative: str  # the first class
-    positive: str  # the second class
-    third: str
-    fourth: str
-    accent: str  # what the reader should look at
-    edge: str  # edges of markers, dark on either ground
+    ink: str = "#1b1f24"  # lines and text that belong to no class
+    ground: str = "#ffffff"
+    muted: str = "#6e7781"  # grids and what is less important
+    negative: str = "#0072b2"  # the first class
+    positive: str = "#e69f00"  # the second class
+    third: str = "#009e73"
+    fourth: str = "#cc79a7"
+    accent: str = "#d55e00"  # what the reader should look at
+    edge: str = "#22272d"  # edges of markers, dark on either ground
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -49,8 +49,18 @@ class Palette:
         return {code: f"--fig-{letters.get(name, name)}" for name, code in asdict(self).items()}
 
 
-LIGHT = Palette(*"#1b1f24 #ffffff #6e7781 #0072b2 #e69f00 #009e73 #cc79a7 #d55e00 #22272d".split())
-DARK = Palette(*"#e6e8ea #14181e #9aa3ad #5ab4f0 #ffc24d #35c99d #e6a3c8 #ff8a50 #0b0e12".split())
+LIGHT = Palette()
+DARK = Palette(
+    ink="#e6e8ea",
+    ground="#14181e",
+    muted="#9aa3ad",
+    negative="#5ab4f0",
+    positive="#ffc24d",
+    third="#35c99d",
+    fourth="#e6a3c8",
+    accent="#ff8a50",
+    edge="#0b0e12",
+)
 colors = LIGHT
 _legends: WeakKeyDictionary[Any, dict[int, float]] = WeakKeyDictionary()  # inches, by row of Axes
 

@@ -48,7 +48,11 @@ $(VENV)/.test: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[test]'
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.test
+$(VENV)/.docs: $(VENV)/.base
+	$(PIP) $(EDITABLE) -e '.[docs]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.test $(VENV)/.docs
 	$(PIP) $(EDITABLE) -e '.[dev]'
 	touch $@
 
@@ -58,8 +62,13 @@ $(VENV)/.bench: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[bench]'
 	touch $@
 
-demo: $(VENV)/.base $(VENV)/.core
-	@$(BIN)/rosenblatt demo
+# the demo writes a notebook, which needs jupytext
+$(VENV)/.lectures: $(VENV)/.base
+	$(PIP) $(EDITABLE) -e '.[lectures]'
+	touch $@
+
+demo: $(VENV)/.lectures $(VENV)/.core
+	@$(BIN)/rosenblatt demo --out build/demo
 
 $(VENV)/.lab: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[lab]'
@@ -85,7 +94,7 @@ soak: $(VENV)/.test $(VENV)/.core
 wheel: $(VENV)/.dev
 	rm -rf dist build/wheel
 	$(BIN)/python -m build --outdir dist
-	$(BIN)/python .ci/same_files.py dist/*.whl src
+	$(BIN)/python .ci/same_files.py dist/*.whl .
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python $(INSTALL) "$$(echo dist/*.whl)[test]"
 	cp -r tests build/wheel/tests
@@ -136,11 +145,15 @@ full: $(VENV)/.dev $(VENV)/.core sanitize cross
 stub: $(VENV)/.base $(VENV)/.core
 	$(BIN)/python .ci/stub.py --write
 
-docs: $(VENV)/.dev $(VENV)/.core
-	$(BIN)/python docs/make_api.py
+# the site: docs/_build/html/index.html
+docs: $(VENV)/.docs $(VENV)/.core
+	@rm -rf docs/reference/generated
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python .ci/check_site.py docs/_build/html
+	@echo "written: docs/_build/html/index.html"
 
 bench: $(VENV)/.bench $(VENV)/.core
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) src/rosenblatt/_core*.so build dist docs/api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) src/rosenblatt/_core*.so build dist docs/_build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

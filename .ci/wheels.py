@@ -47,7 +47,7 @@ def build(version, python, sdist):
     run(python, "-m", "venv", out / "build")
     run(out / "build/bin/python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, sdist)
     (wheel,) = out.glob("*.whl")
-    run(sys.executable, ROOT / ".ci" / "same_files.py", wheel, ROOT / "src")
+    run(sys.executable, ROOT / ".ci" / "same_files.py", wheel, ROOT)
     return wheel
 
 

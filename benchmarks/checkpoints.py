@@ -2,7 +2,7 @@
 
     python benchmarks/checkpoints.py [--megabytes 200] [--rounds 5]
 
-The tables of docs/checkpoints.md. Takes 400 MB of a temporary folder.
+The tables of docs/how-to/checkpoints.md. Takes 400 MB of a temporary folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures: the plots of docs/benchmarks.md, drawn from the numbers of a run.
+"""Figures: the plots of docs/reference/benchmarks.md, drawn from the numbers of a run.
 
 Colours are those of Okabe and Ito; every contender also has a marker and a line of its own, and
 its name stands beside its curve, so that nothing depends on colour.

@@ -30,7 +30,7 @@ from report import DOCS, ROOT, conditions, load, tables_in, write_section
 
 STORE = ROOT / "build" / "benchmarks"
 PEERS = ("numpy", "scikit-learn", "liblinear-official", "vowpalwabbit", "river")
-PAGE = "benchmarks.md"
+PAGE = "reference/benchmarks.md"
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ SCRIPTS = {
         ("--rounds", "5"),
         ("--rounds", "1", "--megabytes", "2"),
         {
-            r"entries such as": ("files.md", "reading"),
-            r"other formats": ("files.md", "reading-other"),
-            r"compressed": ("files.md", "reading-compressed"),
-            r"resident": ("files.md", "reading-memory"),
+            r"entries such as": ("how-to/files.md", "reading"),
+            r"other formats": ("how-to/files.md", "reading-other"),
+            r"compressed": ("how-to/files.md", "reading-compressed"),
+            r"resident": ("how-to/files.md", "reading-memory"),
         },
         ("scikit-learn", "pyarrow"),
     ),
@@ -122,7 +122,7 @@ SCRIPTS = {
         "fit.py",
         ("--rounds", "7"),
         ("--rounds", "1", "--megabytes", "2"),
-        {r"file to model": ("files.md", "fit")},
+        {r"file to model": ("how-to/files.md", "fit")},
         ("scikit-learn", "vowpalwabbit"),
         compares=True,
     ),
@@ -152,8 +152,8 @@ SCRIPTS = {
         ("--megabytes", "200", "--rounds", "5"),
         ("--megabytes", "5", "--rounds", "1"),
         {
-            r"one pass over": ("checkpoints.md", "checkpoints"),
-            r"one checkpoint": ("checkpoints.md", "checkpoints-size"),
+            r"one pass over": ("how-to/checkpoints.md", "checkpoints"),
+            r"one checkpoint": ("how-to/checkpoints.md", "checkpoints-size"),
         },
         ("numpy", "safetensors"),
     ),
@@ -199,7 +199,7 @@ SCRIPTS = {
         "coefficients.py",
         (),
         None,
-        {r"columns to drop": ("logistic.md", "coefficients")},
+        {r"columns to drop": ("how-to/logistic.md", "coefficients")},
         ("numpy", "highspy", "python-flint"),
     ),
     "freund_schapire": Script(
@@ -207,8 +207,8 @@ SCRIPTS = {
         (),
         ("--degrees", "1", "4", "--epochs", "1", "--rows", "2000"),
         {
-            r"after epoch": ("kernel.md", "freund-schapire"),
-            r"other in float64": ("kernel.md", "freund-schapire-runs"),
+            r"after epoch": ("how-to/kernel.md", "freund-schapire"),
+            r"other in float64": ("how-to/kernel.md", "freund-schapire-runs"),
         },
         ("numpy",),
     ),
@@ -244,7 +244,7 @@ def peers_job(pages: Path, quick: bool, redraw: bool, only: Sequence[str] = ()) 
     rows = [peers.Row(**row) for row in found["rows"]]
     image = "images/time_against_accuracy.svg"
     figures.time_against_accuracy(rows, pages / image)
-    shown = f"![Test accuracy against seconds of training, one panel per data set]({image})"
+    shown = f"![Test accuracy against seconds of training, one panel per data set](../{image})"
     write_section(pages / PAGE, "peers-seconds", peers.summary(rows))
     text = f"{peers.accuracies(rows)}\n\n{shown}\n\n{found['line']}"
     write_section(pages / PAGE, "peers-accuracy", text)
@@ -288,7 +288,7 @@ def scaling_job(pages: Path, quick: bool, redraw: bool) -> None:
     found = stored("scaling", run, quick, redraw)
     image = "images/scaling.svg"
     figures.scaling(found["curves"], pages / image)
-    shown = f"![Seconds against rows, columns and entries per row, logarithmic]({image})"
+    shown = f"![Seconds against rows, columns and entries per row, logarithmic](../{image})"
     text = f"{scaling.markdown(found['curves'])}\n\n{shown}\n\n{found['line']}"
     write_section(pages / PAGE, "scaling", text)
 
@@ -334,9 +334,9 @@ def pages_for(copies: bool) -> Path:
     if not copies:
         return DOCS
     folder = STORE / "pages"
-    folder.mkdir(parents=True, exist_ok=True)
-    for page in DOCS.glob("*.md"):
-        shutil.copy(page, folder)
+    for page in {PAGE, *(page for s in SCRIPTS.values() for page, _ in s.places.values())}:
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(DOCS / page, folder / page)
     return folder
 
 

@@ -15,7 +15,7 @@ namespace rosenblatt {
 //
 // and rows are visited one at a time  [Aizerman et al. 1964; Freund and Schapire 1999]:
 //
-//     mistake:  y_k f_k(x) <= 0              (a score of 0 is a mistake, see docs/conventions.md)
+//     mistake:  y_k f_k(x) <= 0              (a score of 0 is a mistake, see docs/explanation/conventions.md)
 //     update:   coef[x, k] += weight y_k     (x becomes a support row)
 //
 // A single hyperplane has y = +1 for class 1; of several, hyperplane k has y_k = +1 for class k.

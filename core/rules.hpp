@@ -33,7 +33,7 @@
 
 namespace rosenblatt {
 
-// What a score of exactly 0 is during training; see docs/conventions.md.
+// What a score of exactly 0 is during training; see docs/explanation/conventions.md.
 enum class Tie : int32_t { mistake, positive, correct, half };
 
 // How much of a mistake the margin z is: 0, 1/2 or 1.

@@ -42,7 +42,7 @@ int32_t best_rival(Machine& m, const Block& block, int64_t row, int32_t own) {
 // ----------------------------------------------------------------------------------- the pocket
 
 // The weight of the rows that prediction gets wrong; counting stops at `limit`. Two classes: a
-// score of at least 0 is the positive class, see docs/conventions.md. Scaled weights have the same
+// score of at least 0 is the positive class, see docs/explanation/conventions.md. Scaled weights have the same
 // signs.
 double training_errors(Machine& m, const Block& block, double limit) {
     double wrong = 0.0;

@@ -52,7 +52,7 @@ LONG = (
 # fixtures that start a cluster, a server or a browser, and documentation that starts a cluster:
 # tests with these are marked `threads`, as are others with `pytest.mark.threads`
 THREADED_FIXTURES = {"client", "browser"}
-THREADED_DOCTESTS = ("docs/cluster.md", "src/rosenblatt/scale/")
+THREADED_DOCTESTS = ("docs/how-to/cluster.md", "src/rosenblatt/scale/")
 
 
 def pytest_collection_modifyitems(items):

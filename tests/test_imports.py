@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import rosenblatt
-from rosenblatt.cli import app
 
 HEAVY = ["sklearn", "matplotlib", "scipy", "scipy.sparse", "pandas", "polars", "numpy", "pyarrow"]
 
@@ -106,22 +104,6 @@ def test_the_command_is_installed():
     assert command, "the environment has no command `rosenblatt`"
     run = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
     assert "demo" in run.stdout
-
-
-def test_demo_as_json_keeps_within_its_bound():
-    facts = json.loads(python("-m", "rosenblatt.cli", "demo", "--json"))
-    assert facts["stop_reason"] == "separated"
-    assert facts["bound"] >= facts["mistakes"] == sum(facts["mistakes_per_pass"]) > 0
-    assert facts["mistakes_per_pass"][-1] == 0
-    assert facts["bound"] == pytest.approx((facts["radius"] / facts["margin"]) ** 2, abs=1)
-    assert len(facts["coef"]) == 4
-
-
-def test_demo_tells_people_what_happened():
-    told = CliRunner().invoke(app, ["demo"])
-    assert told.exit_code == 0
-    assert "separated" in told.stdout
-    assert "What to try next" in told.stdout
 
 
 def test_wrong_use_of_the_command_ends_with_2():

@@ -266,7 +266,7 @@ def test_an_altered_weight_is_seen_by_the_digest(tmp_path):
 
 
 def test_other_programs_can_read_it_and_check_the_digest(tmp_path):
-    """The format as docs/models.md describes it, by code that shares nothing with ours."""
+    """The format as docs/how-to/models.md describes it, by code that shares nothing with ours."""
     path = small(tmp_path / "m")
     with safe_open(path, "np") as file:
         text = file.metadata()["rosenblatt"]

@@ -48,16 +48,16 @@ _PUBLIC = {
     "Separable": "rosenblatt.prove.certificate",
     "export_onnx": "rosenblatt.export",
     "film": "rosenblatt.show.film",
-    "CertificateDisplay": "rosenblatt.show.plots",
-    "CosineDisplay": "rosenblatt.show.plots",
-    "DecisionDisplay": "rosenblatt.show.plots",
-    "HyperplanesDisplay": "rosenblatt.show.plots",
-    "LossesDisplay": "rosenblatt.show.plots",
-    "MistakesDisplay": "rosenblatt.show.plots",
-    "OracleDisplay": "rosenblatt.show.plots",
-    "UpdateDisplay": "rosenblatt.show.plots",
-    "VersionSpaceDisplay": "rosenblatt.show.plots",
-    "WeightsDisplay": "rosenblatt.show.plots",
+    "CertificateDisplay": "rosenblatt.plot",
+    "CosineDisplay": "rosenblatt.plot",
+    "DecisionDisplay": "rosenblatt.plot",
+    "HyperplanesDisplay": "rosenblatt.plot",
+    "LossesDisplay": "rosenblatt.plot",
+    "MistakesDisplay": "rosenblatt.plot",
+    "OracleDisplay": "rosenblatt.plot",
+    "UpdateDisplay": "rosenblatt.plot",
+    "VersionSpaceDisplay": "rosenblatt.plot",
+    "WeightsDisplay": "rosenblatt.plot",
     "Comparison": "rosenblatt.comparison.result",
     "compare": "rosenblatt.comparison.compare",
     "compare_file": "rosenblatt.comparison.compare",
@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
     from rosenblatt.show.film import film
-    from rosenblatt.show.plots import (
+    from rosenblatt.plot import (
         CertificateDisplay,
         CosineDisplay,
         DecisionDisplay,

@@ -32,7 +32,7 @@ def export_onnx(model: Any, path: str | Path, *, encoded: bool = False) -> None:
 
     Parameters
     ----------
-    model : LinearModel, or a fitted classifier with coef_, intercept_ and classes_
+    model : LinearModel, or a fitted classifier with `coef_`, `intercept_` and `classes_`
         keep='vote' has no weights to export.
     path : str or Path
         Written whole or not at all.

@@ -3,7 +3,7 @@
 A safetensors file: the tensors `coef`, `intercept` and, where they are numbers, `classes`; the
 rest is one JSON text in its metadata, beside the number of the format and a SHA-256 digest of all
 of it. The digest tells accidents (it is no signature: whoever can write the file can write the
-digest). docs/models.md describes the file byte by byte.
+digest). docs/how-to/models.md describes the file byte by byte.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def save_model(model: Any, path: str | Path) -> None:
 
     Parameters
     ----------
-    model : LinearModel, or a fitted classifier with coef_, intercept_ and classes_
+    model : LinearModel, or a fitted classifier with `coef_`, `intercept_` and `classes_`
         keep='vote' has no weights to save.
     path : str or Path
         A file that is there is replaced in one step; the new one is on disk by then. (The two

@@ -148,8 +148,8 @@ def test_what_a_pipe_cannot_do_is_said_in_a_line(tmp_path, monkeypatch, args, gi
 
 def test_every_command_is_there_with_examples_and_json():
     assert set(COMMANDS) == {
-        "fit", "predict", "separable", "verify", "explain", "compare", "lectures", "lab", "bench",
-        "demo",
+        "fit", "predict", "separable", "verify", "explain", "compare", "lectures", "exercise",
+        "lab", "bench", "demo",
     }  # fmt: skip
     for name, command in COMMANDS.items():
         known = {option for p in command.params for option in (*p.opts, *p.secondary_opts)}
@@ -174,7 +174,7 @@ def test_the_shell_completes_commands_and_options():
         }
         return run(prog_name="rosenblatt", env=told).stdout.split()
 
-    assert completed(["rosenblatt", "ex"]) == ["explain"]
+    assert completed(["rosenblatt", "exp"]) == ["explain"]
     assert completed(["rosenblatt", "predict", "--sc"]) == ["--scores"]
 
 

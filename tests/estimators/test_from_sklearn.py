@@ -1,6 +1,6 @@
 """The same model as scikit-learn's Perceptron on dense data, and each deviation on purpose.
 
-One test per line of docs/from_sklearn.md follows the tests of equality.
+One test per line of docs/how-to/from_sklearn.md follows the tests of equality.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""docs/lectures.md, the lectures' texts and the modules have the same headings, in order.
+"""The pages have a section for every heading of the texts, in order, and a box for every slip.
 
 A heading of a text is a line that stands alone between empty lines, begins with a capital letter
 or a digit, has at most 62 characters, none of which is a tab or belongs to a formula, and does not
@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rosenblatt.lectures import NAMES
-from rosenblatt.lectures.lecture import Slip
-from tests.lectures.shown import shown
+from rosenblatt.lectures.notebook import LECTURES, headings, page_text, pages_folder
 
 HEADING = re.compile(r"[A-Z0-9][^\t$<>{}\\|]{2,60}[^\t$<>{}\\|.,;:?!]")
 TITLE, LABEL, SENTENCE = "of the title", "a label in a picture", "a sentence before a formula"
@@ -57,6 +55,24 @@ NOT_HEADINGS = {
 ALSO = {"sutd": {"Steps for solving a supervised learning problem:": "a heading with a colon"}}
 AGAIN = {"chan": {"Outline": "shown a second time, word for word, before the second part"}}
 
+# the boxes of the ten slips, numbered as in docs/explanation/conventions.md. The boxes of slip 9
+# are notes, because it is about a bound that the texts leave out
+BOXES = {
+    ("chan", "Slip: from zero, nothing is ever learned"): 1,
+    ("radivojac", "Slip: the flip changes the run"): 2,
+    ("radivojac", "Slip: a strict inequality"): 3,
+    ("online", "Slip: negative, or zero"): 3,
+    ("chan", "Slip: the soft loss always has the minimizer 0"): 4,
+    ("chan", "Slip: the minimum is always 0"): 4,
+    ("chan", "Slip: the limit is a step, not sign"): 5,
+    ("sutd", "Slip: the two forms differ at a score of zero"): 6,
+    ("radivojac", "Slip: the learning rate only rescales"): 7,
+    ("chan", "Slip: convexity does not give existence"): 8,
+    ("sutd", "Note: the bound depends on the start"): 9,
+    ("cisc271", "Note: how soon does it converge?"): 9,
+    ("sutd", 'Slip: "tumor size" is a radius'): 10,
+}
+
 
 def beside(*path):
     """A file or folder beside the project, or in it."""
@@ -66,8 +82,8 @@ def beside(*path):
     pytest.skip(f"{'/'.join(path)} is not here")
 
 
-def headings(name):
-    """Of a lecture's text, frames of one heading joined."""
+def text_headings(name):
+    """Headings of a lecture's text, frames of one heading joined."""
     lines = ["", *beside("shared", "lectures", f"{name}.txt").read_text().splitlines(), ""]
     found = []
     for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
@@ -83,62 +99,63 @@ def joined(found):
     return [heading for heading, _ in itertools.groupby(found)]
 
 
-def documented():
-    """The rows of docs/lectures.md by lecture: number, title, claim, command, test."""
-    parts = re.split(r"^## (\w+)$", beside("docs", "lectures.md").read_text(), flags=re.M)
+def boxes():
+    """All boxes of the pages: (lecture, title) and class."""
+    box = re.compile(r"^:::+\{(\w+)\} *(.*)\n(?::class: *(.*)\n)?", re.M)
     return {
-        name: [
-            [cell.strip() for cell in line.strip("|").split("|")]
-            for line in body.splitlines()
-            if re.match(r"\| \d+ \|", line)
-        ]
-        for name, body in zip(parts[1::2], parts[2::2], strict=True)
+        (name, title): kind if directive == "admonition" else directive
+        for name in LECTURES
+        for directive, title, kind in box.findall(page_text(name))
     }
 
 
-def test_the_document_has_the_five_lectures_in_order():
-    assert [name for name in documented() if name in NAMES] == list(NAMES)
-    assert len(NAMES) == 5
+def test_there_is_a_page_for_each_of_the_five_lectures():
+    assert {path.stem for path in pages_folder().glob("*.md")} == {"index", *LECTURES}
+    assert len(LECTURES) == 5
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LECTURES)
 def test_sections_are_the_headings_of_the_text(name):
-    assert joined(s.heading for s in shown(name)) == headings(name)
+    expected = text_headings(name)
+    _, sections = headings(name)
+    found = []
+    for section in sections:
+        # several sections of one heading are told apart by words after a colon
+        matching = [h for h in expected if section == h or section.startswith(f"{h}: ")]
+        assert matching, f"{section!r} is no heading of the text"
+        found.append(max(matching, key=len))
+    assert joined(found) == expected
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LECTURES)
+def test_no_two_sections_have_one_heading(name):
+    _, sections = headings(name)
+    assert len(set(sections)) == len(sections)
+
+
+@pytest.mark.parametrize("name", LECTURES)
 def test_exceptions_are_still_in_the_text(name):
     text = beside("shared", "lectures", f"{name}.txt").read_text().splitlines()
     for table in (NOT_HEADINGS, ALSO, AGAIN):
         assert set(table.get(name, {})) <= set(text)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_are_the_sections_of_the_lecture(name):
-    rows = documented()[name]
-    assert [row[1] for row in rows] == [s.title for s in shown(name)]
-    assert [row[2] for row in rows] == [s.says.replace("||", "‖") for s in shown(name)]
-    for k, row in enumerate(rows, 1):
-        assert row[0] == str(k)
-        assert row[3] == f"`rosenblatt lectures {name} --section {k}`"
+def test_every_slip_has_its_box_and_nothing_else_is_marked_as_a_slip():
+    found = boxes()
+    assert set(BOXES) <= set(found)
+    assert set(BOXES.values()) == set(range(1, 11))
+    slips = {box for box, kind in found.items() if kind == "slip"}
+    assert slips == {(name, title) for name, title in BOXES if title.startswith("Slip: ")}
+    assert {box for box in found if box[1].startswith("Slip")} == slips
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_tests_that_rows_name_exist(name):
-    for row in documented()[name]:
-        file, test = row[4].strip("`").split("::")
-        assert f"\ndef {test}(" in (Path(__file__).parent / file).read_text(), row
-
-
-def test_slips_are_marked_where_the_document_says():
-    text = beside("docs", "lectures.md").read_text()
-    table = text.split("## Where the lectures slip")[1].split("\n## ")[0]
-    said = set(re.findall(r"\b(radivojac|chan|sutd|online|cisc271) (\d+)", table))
-    marked = {
-        (name, str(k))
-        for name in NAMES
-        for k, section in enumerate(shown(name), 1)
-        if any(isinstance(part, Slip) for part in section.parts)
+def test_the_index_lists_the_slips_with_their_pages():
+    text = (pages_folder() / "index.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| (\d+) \|.*\| ([^|]*) \|$", text.split("## Where the lectures slip")[1], re.M
+    )
+    listed = {int(number): set(re.findall(r"\((\w+)\.md", where)) for number, where in rows}
+    assert listed == {
+        slip: {name for (name, _), number in BOXES.items() if number == slip}
+        for slip in range(1, 11)
     }
-    assert said == marked
-    assert len(re.findall(r"^\| \d+\. ", table, flags=re.M)) == 10

@@ -1,254 +1,288 @@
-"""sutd: its figures of learning problems, the case study, the test example, the advertisement."""
+"""docs/lectures/sutd.md: every number and slip of conventions.md for this lecture."""
+
+import itertools
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from rosenblatt.errors import DataError, LabelError
-from rosenblatt.lectures.lecture import Given, Slip
-from rosenblatt.lectures.sutd import LECTURE, case, kinds
-from rosenblatt.lectures.sutd.tumours import prognostic
-from tests.lectures.shown import shown as computed
-
-CASE = {section.__name__: section for section in case.SECTIONS}
+from rosenblatt import Perceptron
+from rosenblatt.lectures import exercise
+from tests.lectures.pages import page_code, page_text, run_page
 
 
 @pytest.fixture(scope="module")
-def shown():
-    """Every section by the name of its function, without a file."""
-    return {f.__name__: s for f, s in zip(LECTURE.sections, computed("sutd"), strict=True)}
+def page():
+    return run_page("sutd")
 
 
 @pytest.fixture(scope="module")
-def wpbc(shared_data):
-    """The case study on the lecture's own data."""
-    given = Given(shared_data / "wpbc" / "wpbc.data")
-    return {name: section(given) for name, section in CASE.items()}
+def wpbc(page, shared_data):
+    """The page, run on the lecture's own data; the tests skip where they are absent."""
+    assert "prognostic" in page["data"].source
+    return page
+
+
+def boxes(kind):
+    """Titles of the boxes of a class."""
+    return re.findall(rf"^:::\{{admonition\}} (.*)\n:class: {kind}$", page_text("sutd"), re.M)
 
 
 # ------------------------------------------------------------------------ learning problems
 
 
-def test_the_opening(shown):
-    assert shown["perceptron"].numbers["options"]["tie"] == "mistake"
-    assert len(shown["learning_problems"].numbers["problems"]) == 6
+def test_the_settings_of_the_lecture(page):
+    assert page["lecture"]["tie"] == Perceptron().tie == "mistake"
+    assert not page["lecture"]["shuffle"]
 
 
-def test_classification_of_one_feature(shown):
-    n = shown["one_feature"].numbers
-    x, species, clf = kinds.lengths()
-    low, high = n["borders"]
-    assert x.min() < low < high < x.max()
-    expected = clf.predict([[low - 0.01], [low + 0.01], [high - 0.01], [high + 0.01]])
-    assert expected.tolist() == ["setosa", "versicolor", "versicolor", "virginica"]
-    assert n["wrong"] == (clf.predict(x) != species).sum() < 15
+def test_classification_of_one_feature(page):
+    low, high = page["borders"]
+    answers = page["f"].predict([[low - 0.02], [low + 0.02], [high - 0.02], [high + 0.02]])
+    assert answers.tolist() == ["setosa", "versicolor", "versicolor", "virginica"]
+    assert 0 < page["wrong_1d"] < 15
+    told = page["f"].predict(page["length"]) == "setosa"
+    assert (told == (page["species"] == "setosa")).all()
 
 
-def test_a_line_for_two_features_and_a_curve_for_rings(shown):
-    assert shown["two_features"].numbers["verdict"] == "separable"
-    assert shown["two_features"].numbers["wrong"] == 0
-    flat, lifted = shown["non_linear"].numbers.values()
-    assert (flat["verdict"], lifted["verdict"]) == ("overlapping", "separable")
-    assert flat["wrong"] > 50
-    assert lifted["wrong"] == 0
+def test_a_line_for_two_features_and_a_curve_for_rings(page):
+    assert (page["verdict_2d"], page["wrong_2d"]) == ("separable", 0)
+    assert page["verdict_rings"] == ["overlapping", "separable"]
+    assert page["wrong_rings"][0] > 50
+    assert page["wrong_rings"][1] == 0
 
 
-def test_regressions(shown):
-    assert shown["line"].numbers["slope"] == pytest.approx(0.41576, abs=1e-5)
-    n = shown["curve"].numbers
-    assert n["line"] < n["parabola"]
-    assert n["leading"] == pytest.approx(np.pi, rel=0.02)  # the area of a disc
+def test_regressions(page):
+    assert page["slope"] == pytest.approx(0.41576, abs=1e-5)
+    assert page["r2"] == pytest.approx(0.927, abs=1e-3)
+    assert page["r2_line"] < page["r2_curve"]
+    assert page["leading"] == pytest.approx(np.pi, rel=0.02)  # the area of a disc
 
 
-def test_em_finds_the_ears_that_k_means_cuts(shown):
-    agreement = shown["clustering"].numbers["agreement"]
+def test_em_finds_the_ears_that_k_means_cuts(page):
+    agreement = page["agreement"]
+    assert agreement["Original Data"] == 1
     assert agreement["EM Clustering"] > 0.85 > 0.65 > agreement["k-Means Clustering"]
 
 
 # --------------------------------------------------------------------------- the case study
 
 
-def test_without_the_file_the_diagnostic_set_stands_in(shown):
-    n = shown["case_study"].numbers
-    assert (n["rows"], n["features"], n["missing"]) == (569, 30, 0)
-    assert "--data" in shown["case_study"].parts[1].text
-    assert shown["supervised"].numbers["counts"] == {"M": 212, "B": 357}
-    assert shown["three_rows"].numbers["found"] == [0, 1, 1]
-    assert shown["steps"].numbers["verdict"] == "separable"
-    judged = shown["generalisation"].numbers["judged"]
-    assert judged["linear, average"]["unseen"] < 0.05
-    assert judged["linear, mean radius only"]["unseen"] > 0.1  # H too small
-    assert len(shown["generalisation"].numbers["clear"]) == len(judged) - 1
-    assert "--data" in shown["time_until"].parts[0].text
-
-
-def test_the_lecture_s_file(wpbc):
-    n = wpbc["case_study"].numbers
-    assert (n["rows"], n["features"], n["missing"]) == (198, 32, 4)
-    assert wpbc["supervised"].numbers["counts"] == {"R": 47, "N": 151}
-    assert wpbc["followed"].numbers["R"]["rows"] == 47
-    assert wpbc["terminology"].numbers["targets"] == "outcome, time"
-    assert wpbc["training_data"].numbers == {"n": 198, "d": 32, "classes": ["N", "R"]}
-    assert wpbc["classifier"].numbers == {"majority": "N", "error": pytest.approx(47 / 198)}
+def test_the_file_of_the_lecture(wpbc):
+    assert (wpbc["n"], wpbc["d"], wpbc["k"], wpbc["missing"]) == (198, 32, 2, 4)
+    assert wpbc["data"].counts == {"R": 47, "N": 151}
+    assert wpbc["median_time"]["R"] < wpbc["median_time"]["N"]
+    assert wpbc["majority"] == "N"
+    assert wpbc["majority_error"] == pytest.approx(47 / 198)
 
 
 def test_slip_10_tumor_size_is_a_radius(wpbc):
-    n = wpbc["three_rows"].numbers
-    assert n["found"] == [1, 1, 1]
-    assert n["ratio"] == pytest.approx(np.pi, rel=0.02)
-    assert any(isinstance(part, Slip) for part in wpbc["three_rows"].parts)
+    data, rows = wpbc["data"], wpbc["found"]
+    assert [match.sum() for match in wpbc["matches"]] == [1, 1, 1]
+    assert data.names[0] == "mean radius"
+    assert data.X[rows, 0].tolist() == [18.02, 17.99, 20.29]
+    assert data.outcome[rows].tolist() == ["N", "N", "R"]
+    assert data.time[rows].tolist() == [31, 61, 27]
+    assert wpbc["ratio"] == pytest.approx(np.pi, rel=0.02)
+    assert data.names[30] == "tumour size"
 
 
 def test_the_five_steps(wpbc):
-    n = wpbc["steps"].numbers
-    assert n["encoded"] == [198, 32]
-    assert n["verdict"] == "overlapping"
-    assert 0 < n["error"] < 47 / 198
+    assert wpbc["Z"].shape == (198, 32)
+    assert wpbc["case_verdict"] == "overlapping"
+    assert 0 < wpbc["case_error"] < 47 / 198
 
 
 def test_no_rule_is_shown_to_beat_the_majority_of_198_patients(wpbc):
-    n = wpbc["generalisation"].numbers
-    assert n["clear"] == []
-    constant, *others = n["judged"].values()
+    judged = wpbc["judged"]
+    assert wpbc["better"] == []
+    constant, *others = judged.values()
     assert constant["train"] == constant["unseen"] == pytest.approx(47 / 198)
-    for j in others:
-        assert j["low"] < j["unseen"] < j["high"]
-        assert j["gain_low"] <= j["gain"] <= j["gain_high"]
-        assert j["gain"] == pytest.approx(constant["unseen"] - j["unseen"])
-    quadratic = n["judged"]["quadratic, average"]
+    for one in others:
+        assert one["low"] < one["unseen"] < one["high"]
+    for name, (gain, low, high) in wpbc["gains"].items():
+        assert low <= gain <= high
+        assert gain == pytest.approx(constant["unseen"] - judged[name]["unseen"])
+    quadratic = judged["quadratic, average"]
     assert quadratic["train"] < 0.05 < 0.2 < quadratic["unseen"]  # H too big
+    radius = judged["linear, mean radius only"]
+    assert radius["train"] > 0.2  # H too small
 
 
 def test_time_until_recurrence_as_a_regression(wpbc):
-    n = wpbc["time_until"].numbers
-    assert n["rows"] == 47
-    constant, shrunk, squares = n["judged"].values()
+    assert len(wpbc["months"]) == 47
+    constant, shrunk, squares = wpbc["judged_time"].values()
     assert squares["train"] < constant["train"]
-    assert squares["unseen"] > constant["unseen"]  # overfitted
-    assert shrunk["gain_low"] < 0 < shrunk["gain_high"]
+    assert squares["low"] > constant["unseen"]  # overfitted
+    assert shrunk["low"] < constant["unseen"] < shrunk["high"]
 
 
-@pytest.mark.parametrize(
-    ("text", "error", "said"),
-    [
-        ("", DataError, "is empty"),
-        ("1,N,31\n", DataError, "row 1 of .* has 3 cells, and wpbc.data has 35"),
-        ("1,X," + ",".join("1" * 33) + "\n", LabelError, r"outcomes must be N and R, got \['X'\]"),
-        ("1,N,z," + ",".join("1" * 32) + "\n1,R," + ",".join("1" * 33), DataError, "'z' in .* is"),
-    ],
-)
-def test_another_file_is_refused_with_what_to_do(tmp_path, text, error, said):
-    file = tmp_path / "other.data"
-    file.write_text(text)
-    with pytest.raises(error, match=said):
-        prognostic(file)
+def test_without_the_file_the_diagnostic_set_is_used(tmp_path, monkeypatch, capsys):
+    cells = [code.source for code in page_code("sutd") if code.name.startswith("cell")]
+    monkeypatch.chdir(tmp_path)
+    page = {}
+    for cell in itertools.takewhile(lambda cell: "\ndef h(" not in cell, cells):
+        exec(cell, page)
+    assert "the diagnostic data set" in capsys.readouterr().out
+    assert page["data"].counts == {"M": 212, "B": 357}
+    assert (page["n"], page["d"], page["missing"]) == (569, 30, 0)
+    assert [match.sum() for match in page["matches"]] == [0, 1, 1]
+    assert page["ratio"] == pytest.approx(np.pi, rel=0.02)
+    assert page["case_verdict"] == "separable"
+    assert page["judged"]["linear, average"]["unseen"] < 0.05
+    assert page["judged"]["linear, mean radius only"]["unseen"] > 0.1  # H too small
+    assert page["better"] == list(page["gains"])  # all but the constant
+    assert page["median_time"] == page["judged_time"] == {}
 
 
 # ----------------------------------------------------------------------- linear classifiers
 
 
-def test_weights_and_classifiers(shown):
-    answers = shown["through_origin"].numbers["answers"]
+def test_weights_and_classifiers(page):
+    answers = page["answers"]
     assert answers[2] == answers[3] == [1, -1, -1]  # theta and 2 theta
     assert len({tuple(a) for a in answers}) == 4
-    assert shown["half_planes"].numbers["scores"] == pytest.approx([0, 0, 0])
-    assert shown["half_planes"].numbers["side"] > 0
+    assert page["boundary_scores"] == pytest.approx([0, 0, 0])
+    assert page["side"] > 0
 
 
-def test_slip_6_the_two_forms_of_the_training_error(shown):
-    n = shown["error"].numbers
-    assert n["counted"] == pytest.approx([1, 2 / 3, 1 / 3, 1 / 3, 0])
-    assert n["predicted"] == pytest.approx([2 / 3, 2 / 3, 1 / 3, 1 / 3, 0])
-    assert n["at zero"] == [1, 1]  # predicted right, counted wrong
+def test_slip_6_the_two_forms_of_the_training_error(page):
+    third = Fraction(1, 3)
+    assert page["counted"] == [1, 2 * third, third, third, 0]
+    assert page["predicted"] == [2 * third, 2 * third, third, third, 0]
 
 
-def test_definition_1_1(shown):
-    verdicts = list(shown["definition"].numbers.values())
-    assert verdicts == ["separable", "overlapping"]
+def test_definition_1_1(page):
+    assert (page["yes"].verdict, page["no"].verdict) == ("separable", "overlapping")
+    assert page["crossed_sum"] == [0, 0]
 
 
-def test_the_algorithm_from_zero(shown):
-    n = shown["algorithm"].numbers
-    assert n["thetas"] == [[1, 2], [2, 0], [2, 1], [3, -1], [3, 0], [3, 1]]
-    assert n["errors"][-1] == 0
-    assert n["stop"] == "separated"
-    assert n["never"] == "cycle"
+def test_the_algorithm_from_zero(page):
+    assert page["from_zero"] == [[1, 2], [2, 0], [2, 1], [3, -1], [3, 0], [3, 1]]
+    assert page["same_run"]
+    assert page["never"].stop_reason_ == "cycle"
 
 
-def test_what_an_update_does(shown):
-    for update in shown["direction"].numbers["updates"]:
-        before, after = update["scores"]
-        assert update["y"] * before <= 0
-        assert update["y"] * (after - before) > 0
-    assert shown["amount"].numbers["rises"] == [["5", "5"], ["5", "5"], ["1", "1"]]
-    assert shown["two_updates"].numbers["thetas"] == [[2.0, 1.2], [3.0, -0.8]]
-    assert shown["two_updates"].numbers["off"] == pytest.approx([0, 0], abs=1e-15)
+def test_what_an_update_does(page):
+    for y, before, after in page["moves"]:
+        assert y * before <= 0
+        assert y * (after - before) > 0
+    assert page["rises"] == [(5, 5), (5, 5), (1, 1)]
 
 
-def test_exercise_1_in_fractions(shown):
-    n = shown["exercise_1"].numbers
-    assert n["thetas"] == [["2", "6/5"], ["3", "-4/5"], ["3", "1/5"]]
-    assert n["mistakes"] == [3, 0]
+def test_the_test_example_in_fractions(page):
+    thetas = [new for t, old, new in page["updates"]]
+    assert [t for t, old, new in page["updates"]] == [0, 1, 2]
+    assert thetas == [[2, Fraction(6, 5)], [3, Fraction(-4, 5)], [3, Fraction(1, 5)]]
+    assert min(page["second_pass"]) > 0
 
 
-def test_theorem_2_1_and_slip_9(shown):
-    n = shown["theorem"].numbers
-    assert n["allowed"] == pytest.approx([0, np.degrees(np.arctan(0.5))])
-    assert n["margin"] == pytest.approx(10**-0.5)
-    assert n["bounds"]["0"] == pytest.approx(50)
-    for start, mistakes in n["mistakes"].items():
-        assert mistakes <= n["bounds"][start]
-    assert n["mistakes"]["far"] > n["bounds"]["0"]  # the bound from zero does not hold there
+def test_the_test_example_in_floating_point(page):
+    clf = page["clf"]
+    assert clf.trace_.record.w.tolist() == [[2, 1.2], [3, -0.8], [3, 0.19999999999999996]]
+    assert clf.trace_.mistakes.tolist() == [3, 0]
 
 
-def test_the_test_example_update_by_update(shown):
-    n = shown["worked_example"].numbers
-    thetas = [[2.0, 1.2], [3.0, -0.8], [3.0, 0.19999999999999996]]
-    assert [step["theta"] for step in n["steps"]] == thetas
-    assert [step["score"] for step in n["steps"]] == pytest.approx([-0.6, -0.4, -0.8])
-    assert n["mistakes"] == [3, 0]
-    assert min(n["ends"]) > 0
+def test_the_frames_of_the_test_example(page):
+    titles = [ax.get_title() for ax in page["panels"]]
+    for title, theta in zip(titles, ["1, -0.8", "2, 1.2", "3, -0.8", "3, 0.2"], strict=True):
+        assert f"= ({theta})$" in title
+    for t, ax in enumerate(page["panels"][1:]):
+        ring = ax.lines[-1]
+        assert [*ring.get_xdata(), *ring.get_ydata()] == page["X"][t].tolist()
+
+
+def test_theorem_2_1_and_item_9_the_bound_is_for_a_start_at_zero(page):
+    assert page["gamma"] == pytest.approx(10**-0.5)
+    assert page["mistakes"] == [6, 3, 110]
+    zero, lecture, far = page["bounds"]
+    assert zero == pytest.approx(50)
+    assert lecture >= 3
+    assert far >= 110 > zero
+    novikoff = [
+        Perceptron(init=start, **page["lecture"])
+        .fit(page["X"], page["y"])
+        .bounds(page["X"], page["y"])
+        .bounds[0]
+        .most
+        for start in ([0, 0], [1, -0.8], [-100, 0])
+    ]
+    assert novikoff == [50, 45, 665] == [int(b + 1e-6) for b in page["bounds"]]
 
 
 # ------------------------------------------------------------------------------ with offset
 
 
-def test_the_offset_shifts_the_hyperplane(shown):
-    assert shown["with_offset"].numbers == {"theta": [2, 1], "offset": -1, "updates": 3}
-    n = shown["parallel"].numbers
-    assert n["scores"] == pytest.approx([0, 0, 0])
-    assert np.linalg.norm(n["foot"]) == pytest.approx(n["distance"])
+def test_the_offset_shifts_the_hyperplane(page):
+    clf = page["with_offset"]
+    assert (clf.coef_[0].tolist(), clf.intercept_[0], clf.n_updates_) == ([2, 1], -1, 3)
+    assert page["shifted_scores"] == [0, 0, 0]
+    assert np.linalg.norm(page["foot"]) == page["distance"] == 2.5
 
 
-def test_the_advertisement(shown):
-    assert shown["exercise_2"].numbers == {"yes": 3}
-    assert shown["advertisement"].numbers == {"weights": [2, 8, -15, 5], "offset": -9}
-    n = shown["five_users"].numbers
-    assert n["scores"] == [-1, 1, 4, -11, -9]
-    assert n["predictions"] == ["no", "yes", "yes", "no", "no"]
-    assert n["contributions"][3] == [0, 8, -15, 5]
-    assert n["every"] == -9
-    assert n["updates"] == 0
+def test_the_advertisement(page):
+    assert page["theta"].tolist() == [2, 8, -15, 5]
+    assert page["theta_0"] == -9
+    assert page["scores"].tolist() == [-1, 1, 4, -11, -9]
+    assert page["clicks"] == ["no", "yes", "yes", "no", "no"]
+    assert page["contributions"].tolist() == [
+        [0, 8, 0, 0],
+        [2, 8, 0, 0],
+        [0, 8, 0, 5],
+        [0, 8, -15, 5],
+        [0, 0, 0, 0],
+    ]
+    assert page["everything"] == -9
+    assert page["yes_users"] == [(0, 1, 0, 1), (1, 1, 0, 0), (1, 1, 0, 1)]
+    ad = page["ad"]
+    assert ad.predict(page["users"]).tolist() == page["clicks"]
+    assert [ad.explain(user).score for user in page["users"]] == page["scores"].tolist()
 
 
-def test_exercise_3_separable_with_an_offset_and_not_through_the_origin(shown):
-    verdicts = [list(v.values()) for v in shown["exercise_3"].numbers.values()]
-    assert verdicts == [
+def test_the_bars_of_the_advertisement_end_at_the_scores(page):
+    ax = page["ax"]  # of the last figure with one panel
+    assert [line.get_xdata()[0] for line in ax.lines[:5]] == [-1, 1, 4, -11, -9]
+    assert [t.get_text() for t in ax.texts] == ["-1, no", "1, yes", "4, yes", "-11, no", "-9, no"]
+    widths = sorted(bar.get_width() for bar in ax.patches if bar.get_width())
+    assert widths == [-15, -9, -9, -9, -9, -9, 2, 5, 5, 8, 8, 8, 8]
+
+
+def test_exercise_3_separable_with_an_offset_and_not_through_the_origin(page):
+    assert list(page["verdicts"].values()) == [
         ["separable", "separable"],
         ["overlapping", "overlapping"],
         ["overlapping", "separable"],
     ]
-    n = shown["converse"].numbers
-    assert (n["through the origin"], n["with an offset"]) == ("overlapping", "separable")
-    assert n["margin"] == pytest.approx(0.45**0.5)
+    assert page["shifted_sum"] == [0, 0]
+    assert page["best"].lower == pytest.approx(0.45**0.5)
 
 
-def test_the_rule_with_offset_is_the_rule_on_one_and_x(shown):
-    assert shown["offset_rule"].numbers == {"same": True, "updates": 8, "stop": "separated"}
-    rises = shown["rise"].numbers["rises"]
-    assert len(rises) == 8
-    assert all(gain == square for gain, square in rises)
+def test_the_rule_with_offset_is_the_rule_on_one_and_x(page):
+    assert page["same_updates"]
+    assert len(page["offset_run"]) == len(page["rises_offset"]) == 8
+    assert all(rise == square for rise, square in page["rises_offset"])
 
 
-def test_learning_outcomes(shown):
-    n = shown["outcomes"].numbers
-    assert n["mistakes"] == 6 <= n["bound"] == pytest.approx(50)
+# ------------------------------------------------------------------------ boxes and exercises
+
+
+def test_slips_6_and_10_are_slips_and_item_9_is_a_note():
+    assert boxes("slip") == [
+        'Slip: "tumor size" is a radius',
+        "Slip: the two forms differ at a score of zero",
+    ]
+    assert "Note: the bound depends on the start" in boxes("note")
+
+
+def test_the_answers_on_the_page_are_wrong_and_the_right_ones_are_accepted(page):
+    right = {
+        "sutd-1": page["updates"][-1][2],
+        "sutd-2": -8,
+        "sutd-3": np.column_stack([page["X_shifted"], page["y_shifted"]]).tolist(),
+    }
+    for name, answer in right.items():
+        assert exercise(name).check(answer).correct, name
+    for reply in (page["reply_1"], page["reply_2"], page["reply_3"]):
+        assert reply.readable
+        assert not reply.correct

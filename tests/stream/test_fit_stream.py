@@ -25,7 +25,7 @@ from rosenblatt.model_file import save_model
 
 
 def keys(seed, number, k, n):
-    """As docs/out_of_core.md has it."""
+    """As docs/how-to/out_of_core.md has it."""
     raw = np.random.PCG64(np.random.SeedSequence([seed, number, k])).random_raw(n).tolist()
     return sorted(range(n), key=lambda i: raw[i])
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +17,14 @@ import rosenblatt
 from rosenblatt.cli.ending import interruptible
 
 ORDER = (
-    "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "lab", "demo",
-    "bench",
+    "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "exercise", "lab",
+    "demo", "bench",
 )  # fmt: skip
 EPILOG = """A file may be -, which is standard input, or standard output after --out.
 
 [bold]Exit codes[/bold]
     0  done, or the answer is yes
-    1  the answer is no: not separable, not verified
+    1  the answer is no: not separable, not verified, not the solution
     2  wrong use or an error, which a line on standard error explains
   130  ended by Ctrl-C
   141  ended because nobody reads our output any more
@@ -71,6 +75,17 @@ def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., Non
         return app.command(help=told, epilog=f"[bold]Examples[/bold]\n{shown}")(work)
 
     return added
+
+
+def program() -> str:
+    """The command as it has to be typed here, such as rosenblatt or .venv/bin/rosenblatt."""
+    started = Path(sys.argv[0])
+    if started.stem != "rosenblatt":  # python -m rosenblatt.cli
+        return f"{Path(sys.executable).name} -m rosenblatt.cli"
+    found = shutil.which("rosenblatt")
+    if found is not None and os.path.realpath(found) == os.path.realpath(started):
+        return "rosenblatt"
+    return os.path.relpath(started)
 
 
 def _version(wanted: bool) -> None:

@@ -148,7 +148,7 @@ def fit(
     model goes to standard output, and what is said to standard error.
 
     With --cluster or --workers, FILE may be a folder of any format or a URL; each file is a shard,
-    and weights are mixed after every pass (docs/cluster.md).
+    and weights are mixed after every pass (docs/how-to/cluster.md).
     """
     with explained():
         if out is None:

@@ -63,8 +63,8 @@ def compare(
     """All rules and keeps on these data: accuracy, time, and which to use.
 
     Each is trained on all folds but one and predicts that one, in turn; and once, in the order
-    given, it predicts blocks of rows before it learns them. docs/compare.md says how the figures
-    are defined.
+    given, it predicts blocks of rows before it learns them. docs/how-to/compare.md says how the
+    figures are defined.
 
     Parameters
     ----------

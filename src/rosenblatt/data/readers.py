@@ -222,7 +222,7 @@ def read_chunks(
     path : str, Path or pyarrow dataset
         Plain or compressed (gzip, bzip2, zstd: the first bytes tell). Or a folder of CSV or of
         Parquet files, which are read in the order of their names. Or a dataset of pyarrow
-        (docs/out_of_core.md), which is read as Parquet would be, whatever it is made of.
+        (docs/how-to/out_of_core.md), which is read as Parquet would be, whatever it is made of.
     format : "libsvm", "vw", "csv", "parquet" or None
         None: as the name says (.svm, .libsvm, .svmlight, .vw, .csv, .tsv, .parquet, .pq), else as
         the first bytes look.
@@ -257,7 +257,7 @@ def read_chunks(
     where : str or None
         Parquet, datasets, and CSV with `columns`: which rows are read, e.g. "delay > 15 and
         origin = 'LAS'". For a dataset also an expression of pyarrow.
-        Nothing in it is run; see docs/columns.md.
+        Nothing in it is run; see docs/how-to/columns.md.
     on_error : "raise" or "skip"
         At a malformed line: stop, or leave it out, count it and list the first ten.
     chunk_bytes : int

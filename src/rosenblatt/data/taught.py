@@ -1,6 +1,6 @@
 """Taught: the small examples of the five lectures, two classes, labels -1 and +1.
 
-The lectures' scripts and the guided tours of the lab both show them.
+The guided tours of the lab, the exercises and the demo use them.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class OnlineMixin:
         ----------
         x : dict, array, or sparse row
             Features are named by text or numbered from 0, and may appear at any time; those that a
-            row leaves out are 0. All rows of a model are of one kind. See docs/online.md.
+            row leaves out are 0. All rows of a model are of one kind. See docs/how-to/online.md.
         y : label
             Classes may appear at any time.
 

@@ -35,7 +35,7 @@ KEEPS = ("last", "average", "vote")
 
 # scikit-learn has no type hints, hence the `type: ignore`
 class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Perceptron in the feature space of a kernel; see docs/kernel.md.
+    """Perceptron in the feature space of a kernel; see docs/how-to/kernel.md.
 
     The score of a row is f(x) = sum_j coef_j K(x_j, x) over the support rows x_j, the rows at which
     a mistake was made. There is no intercept: kernels with a constant, such as (1 + x.z)^d, include
@@ -105,7 +105,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         with a random budget).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features, where X had them.
 
     Examples

@@ -55,8 +55,8 @@ class Perceptron(
     """Linear perceptron classifier, a drop-in for scikit-learn's.
 
     With default parameters it gives the model of ``sklearn.linear_model.Perceptron`` on dense
-    data; docs/from_sklearn.md lists every deviation. docs/conventions.md explains what a score of
-    exactly 0 means, and which parameters reproduce each lecture.
+    data; docs/how-to/from_sklearn.md lists every deviation. docs/explanation/conventions.md
+    explains what a score of exactly 0 means, and which parameters reproduce each lecture.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class Perceptron(
     rule : str or Rule, default='perceptron'
         What moves the weights: 'perceptron' (mistakes), 'margin' (rows with y * score <= tau),
         'pa', 'pa1', 'pa2' (passive-aggressive), 'arow', 'scw', 'sop' (second order), 'alma' or
-        'minover'; see docs/rules.md. Parameters are given with an object, ``AROW(r=0.1)``, or a
-        string, 'arow(r=0.1)', and set as ``rule__r``.
+        'minover'; see docs/how-to/rules.md. Parameters are given with an object, ``AROW(r=0.1)``,
+        or a string, 'arow(r=0.1)', and set as ``rule__r``.
     keep : {'last', 'average', 'vote', 'pocket'}, default='last'
         Which weights are returned: the last; their mean after every visit; a vote of all of them
         (no `coef_`; at most `max_updates` hyperplanes, by default what fits in 1 GiB and 10,000);
@@ -159,7 +159,7 @@ class Perceptron(
         The hyperplanes and their votes. Only with keep='vote'.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features, where X had them.
 
     Examples
@@ -602,7 +602,7 @@ class Perceptron(
             R, the largest margin, and the bounds of Novikoff and of Freund and Schapire for the
             start, learning rate, rule and mode of this run. Where a theorem does not apply (a
             penalty, unequal weights, `partial_fit` after other rows), the reason. See
-            docs/bounds.md.
+            docs/explanation/bounds.md.
 
         Raises
         ------

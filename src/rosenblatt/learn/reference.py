@@ -39,7 +39,7 @@ def predict(w: Row, b: Any, x: Row) -> int:
 
 
 def mistake(z: Any, y: int, tie: str = "mistake") -> float:
-    """How much of a mistake is the margin z = y g(x)? See docs/conventions.md for ties."""
+    """How much of a mistake is the margin z = y g(x)? Ties: docs/explanation/conventions.md."""
     if z < 0:
         return 1
     if z > 0:

@@ -48,7 +48,7 @@ class DaskPerceptron(
     The parameters that :class:`rosenblatt.Perceptron` has too mean the same, with a round for a
     pass. The result depends on the rows, on how they are cut into partitions, and on the
     parameters; never on how many workers there are, or on which of them die on the way.
-    docs/cluster.md has the costs, and what is refused and why.
+    docs/how-to/cluster.md has the costs, and what is refused and why.
 
     Parameters
     ----------

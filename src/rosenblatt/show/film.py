@@ -40,7 +40,7 @@ def film(
     The file holds everything it needs, opens from disk and makes no connection. It shows the
     rows, the hyperplane, the weight vector, the example of each update with its margin, the
     counters, and the mistakes beside the bound. One or two features are drawn as they are, more
-    in a plane that contains w (docs/film.md).
+    in a plane that contains w (docs/how-to/film.md).
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 What is still to come depends on the rows that are left, the labels seen so far and the state of the
 machines, and on nothing else. All of it is in a checkpoint, so a run that was resumed, on any CPU,
-ends with the weights of a run that was never interrupted, to the bit (docs/checkpoints.md).
+ends with the weights of a run that was never interrupted, to the bit (docs/how-to/checkpoints.md).
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ def fit_file(
 
     The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
     keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file; where columns
-    are not numbers, on what is made of them (docs/columns.md).
+    are not numbers, on what is made of them (docs/how-to/columns.md).
 
     Parameters
     ----------
@@ -243,11 +243,11 @@ def fit_file(
     missing : sequence of str
         Marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`.
     shuffle_seed : int or None
-        Draws the order of visits, another one in every pass (docs/out_of_core.md). The rows are all
-        cached first, as for more than one pass. The same seed gives the same weights.
+        Draws the order of visits, another one in every pass (docs/how-to/out_of_core.md). The rows
+        are all cached first, as for more than one pass. The same seed gives the same weights.
     checkpoint : str, Path or None
-        Folder in which the run is saved from time to time (docs/checkpoints.md). Ctrl-C and SIGTERM
-        then save and raise :class:`rosenblatt.stream.checkpoint.Interrupted`.
+        Folder in which the run is saved from time to time (docs/how-to/checkpoints.md). Ctrl-C and
+        SIGTERM then save and raise :class:`rosenblatt.stream.checkpoint.Interrupted`.
     every : float or None
         Seconds between two checkpoints; 30 if left out, 0 for one after every block.
     resume : bool
@@ -497,8 +497,8 @@ def fit_stream(
     feature_names : sequence of str or None
         Names of the columns; those of the frames if left out.
     shuffle_seed : int or None
-        Draws the order of visits, another one in every pass (docs/out_of_core.md). All rows are
-        cached first.
+        Draws the order of visits, another one in every pass (docs/how-to/out_of_core.md). All rows
+        are cached first.
     cache : str, Path or None
         Folder for rows that are cached, beyond 32 MiB in memory; that for temporary files if left
         out. If given, later passes read the cache in place of `chunks`.

@@ -178,8 +178,8 @@ def misclassified(X: Any, y: Any, w: Any, b: Any = 0.0, *, tie: str = "correct")
     ----------
     X, y, w, b : as for `value`
     tie : {'correct', 'mistake', 'positive', 'half'}, default='correct'
-        What a score of exactly 0 is (docs/conventions.md). chan: never a mistake. 'mistake' and
-        'half': always one; 'positive': for the negative class only.
+        What a score of exactly 0 is (docs/explanation/conventions.md). chan: never a mistake.
+        'mistake' and 'half': always one; 'positive': for the negative class only.
 
     Examples
     --------

@@ -142,7 +142,8 @@ class _Run:
         """Why no theorem here holds for this run, or nothing."""
         began = self.began
         if not began.has_rate:
-            return f"rule {began.rule} has steps of its own; docs/rules.md says what it guarantees"
+            page = "docs/how-to/rules.md"
+            return f"rule {began.rule} has steps of its own; {page} says what it guarantees"
         if began.penalty:
             return "a penalty moves the weights at every visit"
         if began.eta is None:

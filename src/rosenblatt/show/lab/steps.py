@@ -70,7 +70,8 @@ class Steps:
         run, y = self.run, self.run.situation.y
         k, which = np.unique(run.update_at(visits), return_inverse=True)
         z = run.w[k] @ run.situation.X.T + run.b[k, None]
-        said, positive = z >= 0, y > 0  # a score of 0 predicts +1, see docs/conventions.md
+        # a score of 0 predicts +1, see docs/explanation/conventions.md
+        said, positive = z >= 0, y > 0
         tp, fp = said[:, positive].sum(axis=1), said[:, ~positive].sum(axis=1)
         z *= y
         wrong = np.minimum(z, 0.0, out=z)  # losses are functions of the margin, theory/losses.py

@@ -1,0 +1,179 @@
+"""rosenblatt lectures and exercise: five lectures as notebooks, and their exercises."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rosenblatt.cli.app import command, program
+from rosenblatt.cli.ending import explained, show
+from rosenblatt.cli.given import AsJson
+from rosenblatt.cli.pipes import DASH
+from rosenblatt.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rosenblatt.lectures.exercises import Exercise
+
+WRONG, UNREADABLE = 1, 2
+
+
+@command(
+    "rosenblatt lectures",
+    "rosenblatt lectures sutd",
+    "rosenblatt lectures sutd --out sutd.ipynb",
+)
+def lectures(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A lecture. Left out: list them all.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the notebook of the lecture here (.ipynb); or -.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Five lectures on the perceptron: list them, show one, or write its notebook.
+
+    Nothing is executed; the notebook runs in Jupyter with the package that wrote it.
+    """
+    with explained():
+        from rosenblatt.lectures.notebook import LECTURES, headings, notebook, write_notebook
+
+        if name is None:
+            if out is not None:
+                raise ParameterError(f"--out needs a lecture: one of {', '.join(LECTURES)}.")
+            titles = {known: headings(known)[0] for known in LECTURES}
+            show(json.dumps(titles) if as_json else _all_lectures(titles))
+        elif out is None:
+            show(json.dumps(_about(name)) if as_json else _one_lecture(**_about(name)))
+        elif out == DASH:
+            show(notebook(name))
+        else:
+            write_notebook(name, out)
+            words = f"Wrote {out}: {headings(name)[0]}. Open it in Jupyter."
+            show(json.dumps({"notebook": str(out)}) if as_json else words)
+
+
+@command(
+    "rosenblatt exercise",
+    "rosenblatt exercise sutd-1",
+    'rosenblatt exercise sutd-1 --answer "3, 0.2"',
+    "rosenblatt exercise sutd-1 --hint",
+)
+def exercise(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="An exercise. Left out: list them all.")
+    ] = None,
+    answer: Annotated[str | None, typer.Option(help="Check this answer.")] = None,
+    hint: Annotated[bool, typer.Option("--hint", help="Show a hint.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Exercises of the five lectures. Answers are checked by computation.
+
+    On a terminal, it asks for answers until one is right. With --answer, exit code 0: right. 1:
+    wrong. 2: the answer cannot be read.
+    """
+    with explained():
+        from rosenblatt.lectures.exercises import exercise as find
+        from rosenblatt.lectures.exercises import exercises
+
+        if name is None:
+            if answer is not None or hint:
+                raise ParameterError(f"which exercise? Name one of {', '.join(exercises())}.")
+            titles = {one.name: one.title for one in exercises().values()}
+            how = f"{program()} exercise NAME shows one and checks answers."
+            show(json.dumps(titles) if as_json else f"{_table(titles)}\n\n{how}")
+            return
+        chosen = find(name)
+        if answer is not None:
+            said = chosen.check(answer)
+            show(json.dumps({"name": name, **asdict(said)}) if as_json else str(said))
+            if not said.correct:
+                raise typer.Exit(WRONG if said.readable else UNREADABLE)
+        elif as_json:
+            facts = {key: getattr(chosen, key) for key in ("name", "title", "question", "form")}
+            show(json.dumps({**facts, "hint": chosen.hint()} if hint else facts))
+        elif hint:
+            show(chosen.hint())
+        elif _on_terminal():
+            _ask(chosen)
+        else:
+            how = f'{program()} exercise {name} --answer "..."'
+            show(f"{chosen}\n\nCheck an answer with {how}; --hint shows a hint.")
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(exercise: Exercise) -> None:
+    """Ask for answers until one is right, or the user quits."""
+    show(f"{exercise}\n")
+    while True:
+        try:
+            answer = input("Your answer (h: hint, q: quit): ").strip()
+        except EOFError:
+            return
+        if answer.lower() in ("q", "quit"):
+            return
+        if answer.lower() in ("h", "hint"):
+            show(f"{exercise.hint()}\n")
+        elif answer:
+            said = exercise.check(answer)
+            show(f"{said}\n")
+            if said.correct:
+                return
+
+
+def _all_lectures(titles: dict[str, str]) -> str:
+    from rosenblatt.lectures.notebook import LECTURES
+
+    lines = [
+        line
+        for name, title in titles.items()
+        for line in (f"{name:<10} {title}", f"{'':<10} {LECTURES[name]}")
+    ]
+    lines += ["", f"{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."]
+    return "\n".join(lines)
+
+
+def _about(name: str) -> dict[str, Any]:
+    from rosenblatt.lectures.exercises import exercises
+    from rosenblatt.lectures.notebook import LECTURES, headings
+
+    title, sections = headings(name)
+    own = {e.name: e.title for e in exercises().values() if e.name.startswith(f"{name}-")}
+    return {
+        "name": name,
+        "title": title,
+        "summary": LECTURES[name],
+        "headings": sections,
+        "exercises": own,
+    }
+
+
+def _one_lecture(
+    name: str, title: str, summary: str, headings: list[str], exercises: dict[str, str]
+) -> str:
+    return "\n".join(
+        (
+            title,
+            summary,
+            "",
+            *(f"  {heading}" for heading in headings),
+            "",
+            "Exercises",
+            _table(exercises),
+            "",
+            f"{program()} lectures {name} --out {name}.ipynb writes the notebook.",
+        )
+    )
+
+
+def _table(pairs: dict[str, str]) -> str:
+    width = max(map(len, pairs))
+    return "\n".join(f"  {name:<{width}}  {words}" for name, words in pairs.items())

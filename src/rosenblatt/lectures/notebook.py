@@ -1,0 +1,128 @@
+"""Notebooks: the pages of the five lectures, and each of them as a Jupyter notebook.
+
+A page is Markdown with cells of Python (MyST-NB), written for the site. jupytext splits it into
+cells; the Markdown that only the site understands becomes Markdown that every notebook shows. No
+cell is executed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.data.written import check_place, replacing
+from rosenblatt.errors import DataError, MissingPackageError, ParameterError
+
+# name and summary; the title is the first heading of the page
+LECTURES = {
+    "radivojac": "The machine, its training rule, and the proof that training ends.",
+    "chan": "From logistic regression to the perceptron loss, convexity, the Bayesian oracle.",
+    "sutd": "Learning problems, a case study, the update rule by hand, the offset.",
+    "online": "Predict, see the outcome, update: at most R²/γ² mistakes.",
+    "cisc271": "False positives, false negatives, batch learning, four hyperplanes for Iris.",
+}
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
+DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
+OPTION = re.compile(r":[\w-]+:.*")
+FORMATTED = re.compile(r"""\{eval\}`f(["'])\{([^{}]+?)(:[^:\[\]{}"']*)?\}\1`""")
+ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
+FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
+HEADING = re.compile(r"^##? (.+)$", re.M)
+ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.M)
+RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def pages_folder() -> Path:
+    """The folder with the page of every lecture, NAME.md.
+
+    An installed package has them in `rosenblatt/lectures/pages`; a checkout in `docs/lectures`.
+    """
+    here = Path(__file__).resolve()
+    installed, checkout = here.parent / "pages", here.parents[3] / "docs" / "lectures"
+    for folder in (installed, checkout):
+        if folder.is_dir():
+            return folder
+    raise DataError(
+        f"the pages of the lectures are neither in {installed} nor in {checkout}. "
+        "Install rosenblatt again."
+    )
+
+
+def page_text(name: str) -> str:
+    """The page of a lecture."""
+    if name not in LECTURES:
+        raise ParameterError(f"there is no lecture {name!r}. There are: {', '.join(LECTURES)}.")
+    path = pages_folder() / f"{name}.md"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise DataError(f"cannot read {path}: {e}. Install rosenblatt again.") from e
+
+
+def headings(name: str) -> tuple[str, list[str]]:
+    """The title of a lecture with its author, and the headings of its sections."""
+    title, *sections = HEADING.findall(FENCED.sub("", page_text(name)))
+    return title, sections
+
+
+def write_notebook(name: str, path: Path) -> None:
+    """Write a lecture as a notebook; an older file is replaced.
+
+    The same page gives the same file.
+    """
+    if path.suffix != ".ipynb":
+        raise ParameterError(f"the name of a notebook ends in .ipynb, got {path}.")
+    check_place(path, {})
+    content = notebook(name)
+    with replacing(path) as file:
+        file.write(content.encode())
+
+
+def notebook(name: str) -> str:
+    """A lecture as the text of a notebook file."""
+    try:
+        import jupytext
+    except ImportError as e:
+        raise MissingPackageError(
+            "writing a notebook needs the package jupytext: pip install 'rosenblatt[lectures]'."
+        ) from e
+    made: Any = jupytext.reads(FRONT_MATTER.sub("", page_text(name)), fmt="md:myst")
+    made.metadata = {"kernelspec": KERNEL}
+    for number, cell in enumerate(made.cells, 1):
+        cell.id = f"cell-{number}"
+        if cell.cell_type == "markdown":
+            cell.source = plain_markdown(cell.source)
+        elif "hide-input" in cell.metadata.get("tags", []):
+            cell.metadata = {"jupyter": {"source_hidden": True}}
+    return str(jupytext.writes(made, fmt="ipynb"))
+
+
+def plain_markdown(text: str) -> str:
+    """Markdown of the site as Markdown that every notebook shows.
+
+    Boxes become block quotes; numbers that the site computes become their expressions, without
+    format; links to other pages of the site become their text.
+    """
+    text = ROLE.sub(r"`\1`", FORMATTED.sub(r"`\2`", ANCHOR.sub("", text)))
+    return _quote_boxes(RELATIVE_LINK.sub(r"\1", text))
+
+
+def _quote_boxes(text: str) -> str:
+    """Boxes (`:::{admonition} Title` to `:::`) as block quotes under their titles in bold."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        opened = DIRECTIVE.fullmatch(line.rstrip())
+        if not fence and opened:
+            fence = opened["fence"]
+            lines += [f"> **{opened['title'] or opened['name'].capitalize()}**", ">"]
+        elif fence and line.rstrip() == fence:
+            fence = ""
+            lines.append("")
+        elif fence and not OPTION.fullmatch(line):
+            lines.append(f"> {line}".rstrip())
+        elif not fence:
+            lines.append(line)
+    return "\n".join(lines)

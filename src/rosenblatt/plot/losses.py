@@ -1,0 +1,236 @@
+"""LossesDisplay: losses as functions of the margin s = y (w.x + b)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.plot.canvas import Display
+from rosenblatt.plot.plane import Array, Points
+from rosenblatt.plot.runs import check_fitted
+from rosenblatt.plot.style import DASHES, Axes
+from rosenblatt.theory.losses import LOSSES
+
+FORMULAS = {
+    "hard": "hard: 1 if $s < 0$",
+    "soft": r"soft: $\max(-s,\ 0)$",
+    "hinge": r"hinge: $\max(1 - s,\ 0)$",
+    "logistic": r"logistic: $\log(1 + e^{-s})$",
+    "squared": "squared: $(1 - s)^2$",
+}
+SAMPLES = 601
+
+
+@dataclass(eq=False, repr=False)
+class LossesDisplay(Display):
+    """Losses as curves over the margin; below them the margins of a model's rows, if given.
+
+    Parameters
+    ----------
+    s : ndarray
+        Where the curves were computed; on both sides of a step at 0.
+    curves : dict of str to ndarray
+        The values of each curve.
+    points : Points or None
+        The margins y (w.x + b) of the rows as `X`, with `codes` and `names` of the classes.
+    xlabel, ylabel : str
+        Names of the axes.
+    top : float or None
+        Upper end of the picture; None: that of the curves.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    lines_ : dict of str to Line2D
+        The curves.
+    rows_ : list of artists
+        The margins, one artist per class.
+
+    Examples
+    --------
+    >>> from rosenblatt import LossesDisplay
+    >>> display = LossesDisplay.from_names()
+    >>> [float(np.interp(-2, display.s, curve)) for curve in display.curves.values()][:3]
+    [1.0, 2.0, 3.0]
+    >>> import matplotlib.pyplot as plt
+    >>> plt.close(display.figure_)
+    """
+
+    s: Array
+    curves: dict[str, Array]
+    points: Points | None = None
+    xlabel: str = r"margin $s = y\,(w \cdot x + b)$"
+    ylabel: str = "loss"
+    top: float | None = None
+
+    @classmethod
+    def from_names(
+        cls,
+        names: Sequence[str] = tuple(LOSSES),
+        *,
+        span: tuple[float, float] = (-3.0, 3.0),
+        **options: Any,
+    ) -> Self:
+        """Draw losses of the lectures.
+
+        Parameters
+        ----------
+        names : list of str, optional
+            Some of 'hard', 'soft', 'hinge', 'logistic', 'squared'; all by default.
+        span : tuple of float, default=(-3, 3)
+            The margins between which they are drawn. The picture is as high as the hinge loss at
+            the left end; the squared loss goes beyond it.
+        **options : dict
+            Passed to `plot`, for example `ax`.
+
+        Returns
+        -------
+        LossesDisplay
+            The picture that was drawn.
+
+        Raises
+        ------
+        ParameterError
+            If a name is unknown.
+        """
+        return cls._of(names, span).plot(**options)
+
+    @classmethod
+    def from_functions(
+        cls,
+        functions: Mapping[str, Callable[[Array], Any]],
+        *,
+        span: tuple[float, float] = (-3.0, 3.0),
+        xlabel: str = "$s$",
+        ylabel: str = "",
+        **options: Any,
+    ) -> Self:
+        """Draw any functions of one variable.
+
+        Parameters
+        ----------
+        functions : dict of str to callable
+            Label, and function of an array.
+        span : tuple of float, default=(-3, 3)
+            Where they are drawn.
+        xlabel, ylabel : str
+            Names of the axes.
+        **options : see `from_names`
+            As there.
+
+        Returns
+        -------
+        LossesDisplay
+            The picture that was drawn.
+
+        Raises
+        ------
+        ParameterError
+            If there is no function, or one does not return an array.
+        """
+        s = _samples(span)
+        curves = {name: np.asarray(f(s), dtype=np.float64) for name, f in functions.items()}
+        if not curves:
+            raise ParameterError("functions is empty. Pass at least one: {'ReLU': relu}.")
+        for name, curve in curves.items():
+            if curve.shape != s.shape:
+                raise ParameterError(
+                    f"the function {name!r} must return one number for each of {len(s)}, got "
+                    f"shape {curve.shape}. Write it with numpy, for example np.maximum(s, 0)."
+                )
+        return cls(s=s, curves=curves, xlabel=xlabel, ylabel=ylabel).plot(**options)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, names: Sequence[str] = tuple(LOSSES), **options: Any
+    ) -> Self:
+        """Draw losses, and below them the margins of these rows under a fitted model.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted on two classes, with a decision_function.
+        X : array-like of shape (n, d)
+            Rows with any number of features.
+        y : array-like of shape (n,)
+            Their labels.
+        names, **options : see `from_names`
+            As there.
+
+        Returns
+        -------
+        LossesDisplay
+            The picture that was drawn.
+
+        Raises
+        ------
+        LabelError
+            If there are not two classes.
+        """
+        check_fitted(estimator)
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        points = Points.of(np.ones((len(scores), 1)), y)
+        margins = points.signs * scores
+        span = (min(-1.0, 1.05 * float(margins.min())), max(1.0, 1.05 * float(margins.max())))
+        rows = Points(margins, points.codes, points.names, points.axes)
+        return cls._of(names, span, rows).plot(**options)
+
+    @classmethod
+    def _of(
+        cls, names: Sequence[str], span: tuple[float, float], points: Points | None = None
+    ) -> Self:
+        if isinstance(names, str) or not names or not set(names) <= set(LOSSES):
+            raise ParameterError(
+                f"names must be some of {', '.join(map(repr, LOSSES))} in a list, got {names!r}."
+            )
+        s = _samples(span)
+        curves = {name: LOSSES[name](s) for name in names}
+        return cls(s=s, curves=curves, points=points, top=max(1.0 - 1.04 * float(s[0]), 1.5))
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw it again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Draw a legend.
+
+        Returns
+        -------
+        LossesDisplay
+            Itself.
+        """
+        c = self._canvas(ax)
+        self.lines_: dict[str, Any] = {}
+        self.rows_: list[Any] = []
+        for k, (name, curve) in enumerate(self.curves.items()):
+            look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 2.0}
+            (self.lines_[name],) = c.ax.plot(self.s, curve, label=FORMULAS.get(name, name), **look)
+        c.ax.axvline(0, color=c.colors.ink, lw=0.7, zorder=1)
+        c.ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xlim=(self.s[0], self.s[-1]))
+        values = np.concatenate(list(self.curves.values()))
+        high = self.top or 1.05 * float(values.max())
+        low = min(0.0, float(values.min())) - 0.03 * high
+        if self.points is not None:
+            low = -0.16 * high
+            self.rows_ = c.rug(self.points, [low * (0.35 + 0.4 * k) for k in (0, 1)])
+        c.ax.set_ylim(low, high)
+        c.finish(legend)
+        return self
+
+
+def _samples(span: tuple[float, float]) -> Array:
+    low, high = span
+    if not low < high:
+        raise ParameterError(f"span must be (low, high) with low < high, got {span!r}.")
+    s = np.linspace(low, high, SAMPLES)
+    if low < 0 < high:  # both sides of a step at 0
+        s = np.unique(np.concatenate([s[np.abs(s) > 1e-9 * (high - low)], [-1e-12, 0.0]]))
+    return s

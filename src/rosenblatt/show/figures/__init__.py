@@ -1,1 +1,0 @@
-"""Figures: one picture a file; :mod:`rosenblatt.show.plots` is their front door."""

@@ -1,0 +1,45 @@
+"""The data of sutd's case study: from scikit-learn, or from the lecture's own file."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.errors import DataError, LabelError
+from rosenblatt.lectures import tumours
+
+ROW = ",".join("1" * 33)
+
+
+def test_without_a_file_there_are_569_tumours_of_30_measurements():
+    data = tumours()
+    assert data.X.shape == (569, 30)
+    assert data.counts == {"M": 212, "B": 357}
+    assert (data.positive, data.words["M"], data.time) == ("M", "malignant", None)
+    assert data.names[0] == "mean radius"
+
+
+def test_a_file_of_the_lecture_is_read(tmp_path):
+    path = tmp_path / "wpbc.data"
+    path.write_text(f"1,N,{ROW}\n2,R,{ROW.replace('1', '?', 2)}\n")
+    data = tumours(str(path))
+    assert data.X.shape == (2, 32)
+    assert data.counts == {"R": 1, "N": 1}
+    assert data.time[0] == 1
+    assert np.isnan(data.time[1])
+    assert np.isnan(data.X).sum() == 1
+    assert data.names[-2:] == ("tumour size", "lymph nodes")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("", DataError, "is empty"),
+        ("1,N,31\n", DataError, "row 1 of .* has 3 cells; wpbc.data has 35"),
+        (f"1,X,{ROW}\n", LabelError, r"outcomes must be N and R, got \['X'\]"),
+        (f"1,N,z,{ROW[2:]}\n1,R,{ROW}", DataError, "'z' in .* is not a number"),
+    ],
+)
+def test_another_file_is_refused_with_what_to_do(tmp_path, text, error, said):
+    path = tmp_path / "other.data"
+    path.write_text(text)
+    with pytest.raises(error, match=said):
+        tumours(path)

@@ -1,0 +1,107 @@
+"""Notebooks of the lectures: the code of the page, and Markdown that every notebook shows."""
+
+import re
+
+import nbformat
+import pytest
+
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.lectures.notebook import LECTURES, headings, notebook, page_text, plain_markdown
+from tests.lectures.pages import page_code
+
+MATH = re.compile(r"\$\$.+?\$\$|\$[^$]+\$", re.S)
+
+
+@pytest.fixture(params=LECTURES)
+def name(request):
+    return request.param
+
+
+def test_the_notebook_is_valid_and_always_the_same(name):
+    text = notebook(name)
+    assert text == notebook(name)
+    made = nbformat.reads(text, as_version=4)
+    nbformat.validate(made)
+    assert made.metadata.kernelspec.name == "python3"
+
+
+def test_its_code_is_the_code_of_the_page(name):
+    made = nbformat.reads(notebook(name), as_version=4)
+    code = [cell.source.strip() for cell in made.cells if cell.cell_type == "code"]
+    assert code == [c.source.strip() for c in page_code(name) if c.name.startswith("cell")]
+    assert all(cell.get("outputs", []) == [] for cell in made.cells)
+
+
+def test_its_text_has_no_markup_of_the_site(name):
+    made = nbformat.reads(notebook(name), as_version=4)
+    text = "\n\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+    assert not re.findall(r"^:::|^\(\w[\w-]*\)=|\{[a-z-]+\}`|^```\{", text, re.M)
+    assert not re.findall(r"\]\((?!https?:)", text)
+    # formulas are untouched, in their order
+    assert MATH.findall(text.replace("\n> ", "\n")) == MATH.findall(_prose(name))
+
+
+def _prose(name):
+    """The page without its cells."""
+    return re.sub(r"^(`{3,})\{code-cell\}.*?^\1", "", page_text(name), flags=re.M | re.S)
+
+
+def test_slips_are_block_quotes(name):
+    titles = re.findall(r"^:::\{admonition\} (Slip.*)$", page_text(name), re.M)
+    made = nbformat.reads(notebook(name), as_version=4)
+    text = "\n".join(cell.source for cell in made.cells)
+    for title in titles:
+        assert f"> **{title}**" in text
+
+
+def test_title_and_headings_are_those_of_the_page(name):
+    title, sections = headings(name)
+    lines = page_text(name).splitlines()
+    places = [lines.index(f"# {title}"), *(lines.index(f"## {heading}") for heading in sections)]
+    assert places == sorted(set(places))
+    assert len(places) > 1
+
+
+def test_an_unknown_lecture_is_answered_with_the_known_ones():
+    with pytest.raises(ParameterError, match=", ".join(LECTURES)):
+        notebook("rosenblatt")
+
+
+def test_the_pages_may_be_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.lectures.notebook.pages_folder", lambda: tmp_path)
+    with pytest.raises(DataError, match=r"cannot read .*sutd.md"):
+        notebook("sutd")
+
+
+def test_markdown_of_the_site_becomes_plain():
+    page = "\n".join(
+        (
+            "(top)=",
+            """{eval}`f"{a['k'][1:2] / 3:.2f}"`, {eval}`f"{b}"`, {eval}`f"{c}-{d}"`""",
+            "See {eval}`f(2)`, {doc}`x`, [there](../a.md#b) and [here](https://a.b/c).",
+            ":::{admonition} Slip: a title",
+            ":class: slip",
+            "Body $x$.",
+            "",
+            "More.",
+            ":::",
+            "After.",
+            "```{note}",
+            "N",
+            "```",
+        )
+    )
+    assert plain_markdown(page).splitlines() == [
+        """`a['k'][1:2] / 3`, `b`, `f"{c}-{d}"`""",
+        "See `f(2)`, `x`, there and [here](https://a.b/c).",
+        "> **Slip: a title**",
+        ">",
+        "> Body $x$.",
+        ">",
+        "> More.",
+        "",
+        "After.",
+        "> **Note**",
+        ">",
+        "> N",
+    ]

@@ -1,0 +1,88 @@
+"""The oracle beside linear rules: densities, boundaries and true errors."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from rosenblatt import GaussianPair, OracleDisplay, Perceptron
+from rosenblatt.errors import DataError, NotSupportedError, ParameterError
+
+PAIR = GaussianPair([0, 0], [[4, 1], [1, 2]], [6, 4], [[1, 0], [0, 3]], prior1=0.3)
+
+
+def legend(shown):
+    return [t.get_text() for t in shown.ax_.get_legend().texts]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = PAIR.sample((60, 40), seed=0)
+    return Perceptron().fit(X, y), X, y
+
+
+def test_densities_boundary_and_hyperplane(fitted):
+    clf, X, y = fitted
+    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, grid_resolution=150)
+    for rings, mean, cov in zip(
+        shown.densities_, (PAIR.mean0, PAIR.mean1), (PAIR.cov0, PAIR.cov1), strict=True
+    ):
+        for radius, ring in zip((1, 2, 3), rings, strict=True):
+            away = ring.get_xydata() - mean
+            square = np.einsum("ij,jk,ik->i", away, np.linalg.inv(cov), away)
+            assert square == pytest.approx(radius**2)
+    line = shown.lines_["perceptron"].get_xydata()
+    assert clf.decision_function(line) == pytest.approx(0, abs=1e-9)
+    edge = np.vstack([p.vertices for p in shown.boundary_.get_paths()])
+    assert np.abs(PAIR.decision(edge)).max() < 0.02
+    assert [p.get_offsets().tolist() for p in shown.points_] == [
+        X[y == 0].tolist(),
+        X[y == 1].tolist(),
+    ]
+
+
+def test_errors_are_the_true_ones(fitted):
+    clf, X, y = fitted
+    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, best_linear=True, grid_resolution=20)
+    best = PAIR.best_linear()
+    assert shown.errors == {
+        "oracle": PAIR.bayes_error(),
+        "perceptron": PAIR.error_of(clf.coef_, clf.intercept_),
+        "best linear": best.error,
+    }
+    assert f"oracle: error {PAIR.bayes_error():.3g}" in legend(shown)
+    assert f"best linear: error {best.error:.3g}" in legend(shown)
+
+
+def test_one_feature_shows_the_curves_and_every_threshold():
+    pair = GaussianPair(0.0, 1.0, 0.0, 9.0)  # the oracle has two thresholds
+    shown = OracleDisplay.from_rules(pair, {"half": ([2.0], -3.0)}, [[0.0], [4.0]], [0, 1])
+    for k, (line,) in enumerate(shown.densities_):
+        x, height = line.get_data()
+        assert height == pytest.approx(0.5 * pair.density(x[:, None], k))
+    thresholds = [line.get_xdata()[0] for line in shown.boundary_]
+    assert len(thresholds) == 2
+    assert pair.decision(np.array(thresholds)[:, None]) == pytest.approx(0, abs=1e-4)
+    assert shown.lines_["half"].get_xdata()[0] == 1.5
+    assert [p.get_offsets()[:, 0].tolist() for p in shown.points_] == [[0.0], [4.0]]
+
+
+def test_a_rule_that_is_out_of_sight_is_still_named():
+    shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)}, grid_resolution=20)
+    assert shown.lines_ == {}
+    assert "far: error 0.7, outside" in legend(shown)
+    assert "class 0" in legend(shown)
+
+
+def test_bad_calls_say_what_to_do(fitted):
+    _, X, y = fitted
+    with pytest.raises(NotFittedError, match="Call fit"):
+        OracleDisplay.from_estimator(Perceptron(), PAIR)
+    with pytest.raises(DataError, match="one or two features can be drawn, this one has 3"):
+        OracleDisplay.from_rules(GaussianPair(np.zeros(3), 1.0, np.ones(3), 1.0), {})
+    with pytest.raises(ParameterError, match="'short' has 1 weights and the pair has 2"):
+        OracleDisplay.from_rules(PAIR, {"short": ([1.0], 0.0)})
+    with pytest.raises(DataError, match="got 1 features"):
+        OracleDisplay.from_rules(PAIR, {}, X[:, :1], y)
+    several = Perceptron().fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(NotSupportedError, match="compared with one hyperplane"):
+        OracleDisplay.from_estimator(several, PAIR)

@@ -179,6 +179,18 @@ if TYPE_CHECKING:
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
     from rosenblatt.model_file import load_model, save_model
+    from rosenblatt.plot import (
+        CertificateDisplay,
+        CosineDisplay,
+        DecisionDisplay,
+        HyperplanesDisplay,
+        LossesDisplay,
+        MistakesDisplay,
+        OracleDisplay,
+        UpdateDisplay,
+        VersionSpaceDisplay,
+        WeightsDisplay,
+    )
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,
@@ -195,18 +207,6 @@ if TYPE_CHECKING:
     from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
     from rosenblatt.show.film import film
-    from rosenblatt.plot import (
-        CertificateDisplay,
-        CosineDisplay,
-        DecisionDisplay,
-        HyperplanesDisplay,
-        LossesDisplay,
-        MistakesDisplay,
-        OracleDisplay,
-        UpdateDisplay,
-        VersionSpaceDisplay,
-        WeightsDisplay,
-    )
     from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
     from rosenblatt.stream.predict import predict_file
 

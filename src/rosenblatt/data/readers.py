@@ -160,7 +160,7 @@ class FileChunks:
         if self.on_error == "raise":
             unread = bad[0].expected.startswith(("a number in", "a finite number in"))
             raise (NotNumbers if unread else DataError)(
-                f"{self.path}, {bad[0]}. Mend the file, or leave such lines out: "
+                f"{self.path}, {bad[0]}. Fix the file, or skip such lines: "
                 "on_error='skip' in Python, --skip-errors on the command line."
             )
         first = (self.skipped.first + bad)[:LISTED]

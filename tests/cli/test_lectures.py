@@ -1,6 +1,7 @@
 """`rosenblatt lectures` and `rosenblatt exercise`: lists, notebooks, answers, wrong use."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from rosenblatt.cli import app
 from rosenblatt.lectures.exercises import exercises
-from rosenblatt.lectures.notebook import LECTURES, notebook
+from rosenblatt.lectures.notebook import LECTURES
 
 
 def run(*args, **settings):
@@ -37,17 +38,31 @@ def test_one_lecture_shows_its_headings_and_exercises(name):
         assert word in shown.stdout
 
 
-def test_a_notebook_is_written_and_replaced(tmp_path):
+def test_a_notebook_is_written(tmp_path):
     path = tmp_path / "online.ipynb"
-    path.write_text("older")
     done = run("lectures", "online", "--out", path)
     assert done.exit_code == 0
     assert str(path) in done.stdout
-    assert path.read_text() == notebook("online")
+    assert "pip install jupyterlab" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["online.ipynb"]
-    again = run("lectures", "online", "--out", path, "--json")
-    assert json.loads(again.stdout) == {"notebook": str(path)}
-    assert run("lectures", "online", "--out", "-").stdout.strip() == notebook("online").strip()
+    assert run("lectures", "online", "--out", "-").stdout.strip() == path.read_text().strip()
+
+
+def test_an_older_file_is_replaced_only_with_force(tmp_path):
+    path = tmp_path / "online.ipynb"
+    path.write_text("my work")
+    done = run("lectures", "online", "--out", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "replace it with --force" in done.stderr
+    assert path.read_text() == "my work"
+    done = run("lectures", "online", "--out", path, "--force", "--json")
+    assert json.loads(done.stdout) == {"notebook": str(path)}
+    assert json.loads(path.read_text())["nbformat"] == 4
+
+
+def test_no_help_gives_an_answer_away():
+    answer = re.search(r'sutd-1 --answer "(.*)"', run("exercise", "--help").stdout)[1]
+    assert not exercises()["sutd-1"].check(answer).correct
 
 
 def test_bad_paths_are_refused_and_nothing_is_written(tmp_path):

@@ -46,7 +46,7 @@ def test_separable_and_verified(iris_csv, tmp_path):
 def test_a_malformed_line_gets_no_advice_that_the_command_lacks(tmp_path, line):
     path = tmp_path / "rows.csv"
     path.write_text(f"a,b,y\n1,2,x\n{line}\n4,5,x\n")
-    done = run("separable", path, "--target", "y")
+    done = run(app, ["separable", str(path), "--target", "y"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "line 3" in done.stderr
     assert "Fix the line or remove it" in done.stderr

@@ -59,7 +59,7 @@ class Canvas:
         return cls(ax, palette_of(_ground(ax)))
 
     def color(self, k: int) -> str:
-        """Color of class or curve number k."""
+        """Colour of class or curve number k."""
         return self.colors.series[k % len(self.colors.series)]
 
     def points(self, points: Points, scale: float = 1.0) -> list[Any]:

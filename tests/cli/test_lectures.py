@@ -112,7 +112,7 @@ def test_an_exercise_in_a_pipe_is_shown_with_how_to_answer():
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
     [
-        ("3, 0.2", 0, "Correct."),
+        ("3, 0.1", 0, "Correct."),
         ("2 1.2", 1, "Not yet. Example 2"),
         ("-1 -1", 1, "Not yet. Example 1"),
         ("3", 2, "Expected 2 numbers, got 1."),
@@ -138,10 +138,10 @@ def test_an_exercise_has_to_be_named_and_known():
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("1 -0.8\nh\n\nx\n3 0.2\nnever\n", ["Not yet.", "At a mistake", "Cannot read", "Correct."]),
+        ("1 -0.8\nh\n\nx\n3 0.1\nnever\n", ["Not yet.", "Write down", "Cannot read", "Correct."]),
         ("q\n", []),
         ("", []),
-        ("HINT\nquit\n", ["At a mistake"]),
+        ("HINT\nquit\n", ["Write down"]),
     ],
 )
 def test_on_a_terminal_it_asks_until_an_answer_is_right(monkeypatch, typed, said):

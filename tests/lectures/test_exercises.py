@@ -24,7 +24,7 @@ RIGHT = {
     "radivojac-2": ["0 -10", "1 1", "100 -100"],
     "chan-1": ["0 100; 1 -2.5; 1/2", "0 -100 1 -2.5 0.5"],
     "chan-2": ["1 -1/2", "0.5 -0.25"],
-    "sutd-1": ["3 0.2", "(3, 1/5)", "1, 0.1", "1000 1"],
+    "sutd-1": ["3 0.1", "(3, 1/10)", "1, 0.05", "1000 1"],
     "sutd-2": ["-5", "-8", "-0.000000001"],
     "sutd-3": ["1 1 1; 2 2 -1", "1 1 -1; 2 1/2 -1; 2 2 1; 3 1.5 1", "0.1 0 1\n0.3 0 -1"],
     "online-1": ["1 4 5 3 2"],
@@ -53,6 +53,7 @@ WRONG = {  # a typical wrong answer, and words of its explanation
         ("1 -0.8", "θ⁽⁰⁾"),
         ("2 1.2", "θ⁽¹⁾"),
         ("3 -0.8", "θ⁽²⁾"),
+        ("3 0.2", "θ⁽³⁾ of the lecture; it knows three"),
         ("2 -1", "although h(x) = +1 is right"),
         ("3 0", "A value of 0 counts as a training error."),
     ],
@@ -151,16 +152,16 @@ def test_no_answer_raises(answer):
 
 def test_answers_may_be_numbers_lists_and_arrays():
     assert exercise("sutd-2").check(-5).correct
-    assert exercise("sutd-1").check([3, 0.2]).correct
-    assert exercise("sutd-1").check(np.array([3, 0.2])).correct
-    assert exercise("sutd-1").check((Fraction(3), Fraction(1, 5))).correct
+    assert exercise("sutd-1").check([3, 0.1]).correct
+    assert exercise("sutd-1").check(np.array([3, 0.1])).correct
+    assert exercise("sutd-1").check((Fraction(3), Fraction(1, 10))).correct
     assert exercise("sutd-3").check([(1, 1, 1), (2, 2, -1)]).correct
     assert exercise("sutd-3").check(np.array([[1, 1, 1], [2, 2, -1]])).correct
 
 
 def test_several_numbers_need_no_brackets():
-    assert exercise("sutd-1").check(3, 0.2).correct
-    assert exercise("sutd-1").check("3", "1/5").correct
+    assert exercise("sutd-1").check(3, 0.1).correct
+    assert exercise("sutd-1").check("3", "1/10").correct
     assert exercise("sutd-3").check((1, 1, 1), (2, 2, -1)).correct
     assert str(exercise("sutd-1").check()).startswith("Expected 2 numbers, got 0.")
 
@@ -172,11 +173,11 @@ def test_floats_of_any_length_are_accepted():
         assert exercise("cisc271-2").check(answer).correct, answer
     assert exercise("cisc271-2").check(best.w, best.b).correct
     clf = Perceptron(shuffle=False, tol=None, fit_intercept=False, init=[1, -0.8])
-    clf.fit([[1, 2], [-1, 2], [0, -1]], [1, -1, -1])
+    clf.fit([[1, 2], [-1, 2], [0, -1], [1, -16]], [1, -1, -1, 1])
     assert exercise("sutd-1").check(clf.coef_).correct
-    assert exercise("sutd-1").check(1, 1 / 3).correct
-    assert exercise("sutd-1").check(np.float32(1), np.float32(0.1)).correct
-    assert exercise("sutd-1").check("1, 0.33333333333333333333").correct
+    assert exercise("sutd-1").check(10, 1 / 3).correct
+    assert exercise("sutd-1").check(np.float32(2), np.float32(0.1)).correct
+    assert exercise("sutd-1").check("10, 0.33333333333333333333").correct
     shifted = [[1 / 3, 1 / 3, 1], [2 / 3, 2 / 3, -1]]
     assert exercise("sutd-3").check(shifted).correct
 

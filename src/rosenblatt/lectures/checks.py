@@ -30,8 +30,8 @@ Rows = Sequence[Sequence[int]]
 # radivojac and chan: four points on a line; radivojac's have x0 = 1 in front
 POINTS, LABELS = [[0], [1], [4], [5]], [-1, -1, 1, 1]
 AUGMENTED = [[1, *x] for x in POINTS]
-# sutd: the test example, and the weights of the advertisement
-TEST_X, TEST_Y = [[1, 2], [-1, 2], [0, -1]], [1, -1, -1]
+# sutd: the test example and a fourth one, and the weights of the advertisement
+TEST_X, TEST_Y = [[1, 2], [-1, 2], [0, -1], [1, -16]], [1, -1, -1, 1]
 TEST_START = [Fraction(1), Fraction(-4, 5)]
 AD_WEIGHTS = [2, 8, -15, 5]
 REVIEWS_ONLY, EVERYTHING = (0, 1, 0, 0), (1, 1, 1, 1)
@@ -128,17 +128,18 @@ def chan_2(answer: Answer) -> Feedback:
 
 
 def sutd_1(answer: Answer) -> Feedback:
-    """Any θ that separates the test example through the origin."""
+    """Any θ that separates the test example and a fourth one through the origin."""
     theta = numbers(answer, 2)
     values = _margins(theta, 0, TEST_X, TEST_Y)
     if min(values) > 0:
-        return right(f"y (θ·x) is {', '.join(map(decimal, values))}: positive for all three.")
+        return right(f"y (θ·x) is {', '.join(map(decimal, values))}: positive for all four.")
     k = next(k for k, value in enumerate(values) if value <= 0)
     failed = f"Example {k + 1} has y (θ·x) = {decimal(values[k])}."
-    steps = [TEST_START, *(w for _, w, _ in _run(TEST_X, TEST_Y, TEST_START).updates)]
+    steps = [TEST_START, *(w for _, w, _ in _run(TEST_X[:3], TEST_Y[:3], TEST_START).updates)]
     if theta in steps:
         number = "⁰¹²³"[steps.index(theta)]
-        return wrong(f"{failed} This is θ⁽{number}⁾ of the lecture; the rule needs more updates.")
+        why = "it knows three of the examples" if theta == steps[-1] else "there are more updates"
+        return wrong(f"{failed} This is θ⁽{number}⁾ of the lecture; {why}.")
     if values[k] == 0:
         although = ", although h(x) = +1 is right" if TEST_Y[k] > 0 else ""
         return wrong(f"{failed} A value of 0 counts as a training error{although}.")

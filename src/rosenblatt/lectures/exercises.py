@@ -118,7 +118,7 @@ def exercise(name: str) -> Exercise:
     --------
     >>> from rosenblatt.lectures import exercise
     >>> exercise("sutd-1").check("2, 6/5")
-    Not yet. Example 2 has y (θ·x) = -0.4. This is θ⁽¹⁾ of the lecture; the rule needs more updates.
+    Not yet. Example 2 has y (θ·x) = -0.4. This is θ⁽¹⁾ of the lecture; there are more updates.
     >>> exercise("sutd-1").check(3, 0)
     Not yet. Example 3 has y (θ·x) = 0. A value of 0 counts as a training error.
     """

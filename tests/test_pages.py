@@ -1,6 +1,9 @@
 """The executed pages of docs/ run from top to bottom. Those of lectures have their own tests."""
 
+import ast
+import itertools
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -30,6 +33,17 @@ pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the pages are in the 
 def test_the_tutorial_and_a_page_for_each_person_are_executed():
     names = {page.stem for page in PAGES}
     assert names >= {"first_perceptron", "big_log", "diverging_regression", "prepare_a_class"}
+
+
+def test_the_tutorial_can_be_pasted_into_a_terminal():
+    """A line at the margin ends a block only after an empty line."""
+    text = (DOCS / "tutorial" / "first_perceptron.md").read_text(encoding="utf-8")
+    for cell in re.findall(r"^```\{code-cell\} python\n(.*?)^```", text, re.M | re.S):
+        body = [] if "%%" in cell else ast.parse(re.sub(r"\A:tags:", "#", cell)).body
+        lines = cell.splitlines()
+        for node, after in itertools.pairwise(body):
+            if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):
+                assert lines[after.lineno - 2].strip() == "", cell
 
 
 def test_every_public_name_is_in_the_reference():

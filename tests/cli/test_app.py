@@ -42,6 +42,17 @@ def test_separable_and_verified(iris_csv, tmp_path):
     assert "NOT verified" in altered.output
 
 
+@pytest.mark.parametrize("line", [",3,z", "1,3,z,4"])
+def test_a_malformed_line_gets_no_advice_that_the_command_lacks(tmp_path, line):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"a,b,y\n1,2,x\n{line}\n4,5,x\n")
+    done = run(app, ["separable", str(path), "--target", "y"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "line 3" in done.stderr
+    assert "Fix the line or remove it" in done.stderr
+    assert "skip" not in done.stderr
+
+
 def test_not_separable_is_exit_code_1(xor_csv):
     found = run(app, ["separable", str(xor_csv), "--target", "-1", "--json"])
     assert found.exit_code == 1

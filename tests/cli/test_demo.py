@@ -53,6 +53,23 @@ def test_the_facts_as_json(tmp_path):
         assert facts[name].startswith(str(tmp_path))
 
 
+def test_an_older_notebook_may_hold_work_and_stays(tmp_path):
+    notebook = tmp_path / "cisc271.ipynb"
+    notebook.write_text("my work")
+    done = run("demo", "--out", tmp_path)
+    assert done.exit_code == 0
+    assert notebook.read_text() == "my work"
+    assert "It existed before and was not changed." in done.stdout
+
+
+def test_without_a_terminal_no_symbols_are_explained_and_jupyter_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.lectures.program", lambda: "env/bin/rosenblatt")
+    (tmp_path / "cisc271.ipynb").write_text("{}")
+    done = run("demo", "--out", tmp_path)
+    assert not re.search(r"\(o\)|\(x\)|@|·", done.stdout)
+    assert "env/bin/pip install jupyterlab" in done.stdout
+
+
 def test_without_jupytext_the_rest_is_shown_and_the_package_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jupytext", None)
     done = run("demo", "--out", tmp_path)
@@ -77,6 +94,7 @@ def test_on_a_terminal_the_boundary_moves(tmp_path, monkeypatch):
     frames = re.split(r"update +\d+ of 13", done.stdout)
     assert len(frames) >= 14
     assert all("·" in frame for frame in frames[1:12])
+    assert "@: the mistake" in frames[0]
 
 
 def test_the_command_is_named_as_it_has_to_be_typed(tmp_path, monkeypatch):

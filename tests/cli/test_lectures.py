@@ -1,6 +1,7 @@
 """`rosenblatt lectures` and `rosenblatt exercise`: lists, notebooks, answers, wrong use."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from rosenblatt.cli import app
 from rosenblatt.lectures.exercises import exercises
-from rosenblatt.lectures.notebook import LECTURES, notebook
+from rosenblatt.lectures.notebook import LECTURES
 
 
 def run(*args, **settings):
@@ -37,17 +38,31 @@ def test_one_lecture_shows_its_headings_and_exercises(name):
         assert word in shown.stdout
 
 
-def test_a_notebook_is_written_and_replaced(tmp_path):
+def test_a_notebook_is_written(tmp_path):
     path = tmp_path / "online.ipynb"
-    path.write_text("older")
     done = run("lectures", "online", "--out", path)
     assert done.exit_code == 0
     assert str(path) in done.stdout
-    assert path.read_text() == notebook("online")
+    assert "pip install jupyterlab" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["online.ipynb"]
-    again = run("lectures", "online", "--out", path, "--json")
-    assert json.loads(again.stdout) == {"notebook": str(path)}
-    assert run("lectures", "online", "--out", "-").stdout.strip() == notebook("online").strip()
+    assert run("lectures", "online", "--out", "-").stdout.strip() == path.read_text().strip()
+
+
+def test_an_older_file_is_replaced_only_with_force(tmp_path):
+    path = tmp_path / "online.ipynb"
+    path.write_text("my work")
+    done = run("lectures", "online", "--out", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "replace it with --force" in done.stderr
+    assert path.read_text() == "my work"
+    done = run("lectures", "online", "--out", path, "--force", "--json")
+    assert json.loads(done.stdout) == {"notebook": str(path)}
+    assert json.loads(path.read_text())["nbformat"] == 4
+
+
+def test_no_help_gives_an_answer_away():
+    answer = re.search(r'sutd-1 --answer "(.*)"', run("exercise", "--help").stdout)[1]
+    assert not exercises()["sutd-1"].check(answer).correct
 
 
 def test_bad_paths_are_refused_and_nothing_is_written(tmp_path):
@@ -97,7 +112,7 @@ def test_an_exercise_in_a_pipe_is_shown_with_how_to_answer():
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
     [
-        ("3, 0.2", 0, "Correct."),
+        ("3, 0.1", 0, "Correct."),
         ("2 1.2", 1, "Not yet. Example 2"),
         ("-1 -1", 1, "Not yet. Example 1"),
         ("3", 2, "Expected 2 numbers, got 1."),
@@ -123,10 +138,10 @@ def test_an_exercise_has_to_be_named_and_known():
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("1 -0.8\nh\n\nx\n3 0.2\nnever\n", ["Not yet.", "At a mistake", "Cannot read", "Correct."]),
+        ("1 -0.8\nh\n\nx\n3 0.1\nnever\n", ["Not yet.", "Write down", "Cannot read", "Correct."]),
         ("q\n", []),
         ("", []),
-        ("HINT\nquit\n", ["At a mistake"]),
+        ("HINT\nquit\n", ["Write down"]),
     ],
 )
 def test_on_a_terminal_it_asks_until_an_answer_is_right(monkeypatch, typed, said):

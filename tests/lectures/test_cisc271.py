@@ -45,6 +45,25 @@ def test_a_false_positive_may_come_closer_in_distance(page):
     assert after == pytest.approx(8 * 5**0.5)
 
 
+def test_parallel_vectors_keep_their_angle(page):
+    """The exception that the note names: 0 stays 0, and 180 stays 180."""
+    x, visit, angle = page["x"], page["visit"], page["angle"]
+    assert page["parallel"] == pytest.approx([0, 0], abs=1e-5)
+    very_wrong = visit(-10 * x, x, 1)
+    assert angle(-10 * x, x) == pytest.approx(180) == angle(very_wrong, x)
+    assert angle(visit(x / 2, x, 0), x) == pytest.approx(180)  # reversed
+    assert "true of the angle, always" not in page_text("cisc271")
+    random = np.random.default_rng(0)
+    for w in random.normal(size=(200, 2)):
+        for label in (0, 1):
+            move = np.sign(angle(visit(w, x, label), x) - angle(w, x))
+            assert move == -np.sign(label - page["quantize"](x, w))
+
+
+def test_a_margin_that_counts_the_constant_has_no_unit():
+    assert not re.search(r"(gamma|R) = \{[^}]*\} cm", page_text("cisc271"))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_when_a_mistake_changes_the_distance(page, seed):
     rng = np.random.default_rng(seed)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt import max_margin
+from rosenblatt import Perceptron, max_margin
 from rosenblatt.data.taught import petals
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures import exercise
-from rosenblatt.lectures.answers import UnreadableError, numbers, rows
-from rosenblatt.lectures.checks import CHECKS
+from rosenblatt.lectures.answers import UnreadableError, numbers, parts, rows
+from rosenblatt.lectures.checks import CHECKS, ROUNDS
 from rosenblatt.lectures.exercises import exercises
 from rosenblatt.lectures.notebook import LECTURES
 
@@ -24,7 +24,7 @@ RIGHT = {
     "radivojac-2": ["0 -10", "1 1", "100 -100"],
     "chan-1": ["0 100; 1 -2.5; 1/2", "0 -100 1 -2.5 0.5"],
     "chan-2": ["1 -1/2", "0.5 -0.25"],
-    "sutd-1": ["3 0.2", "(3, 1/5)", "1, 0.1", "1000 1"],
+    "sutd-1": ["3 0.1", "(3, 1/10)", "1, 0.05", "1000 1"],
     "sutd-2": ["-5", "-8", "-0.000000001"],
     "sutd-3": ["1 1 1; 2 2 -1", "1 1 -1; 2 1/2 -1; 2 2 1; 3 1.5 1", "0.1 0 1\n0.3 0 -1"],
     "online-1": ["1 4 5 3 2"],
@@ -53,6 +53,7 @@ WRONG = {  # a typical wrong answer, and words of its explanation
         ("1 -0.8", "θ⁽⁰⁾"),
         ("2 1.2", "θ⁽¹⁾"),
         ("3 -0.8", "θ⁽²⁾"),
+        ("3 0.2", "θ⁽³⁾ of the lecture; it knows three"),
         ("2 -1", "although h(x) = +1 is right"),
         ("3 0", "A value of 0 counts as a training error."),
     ],
@@ -131,7 +132,7 @@ def test_the_example_of_the_form_can_be_read_and_is_wrong(name):
 
 
 @pytest.mark.parametrize("name", CHECKS)
-@pytest.mark.parametrize("answer", ["", "x", "1e5", "nan", "1/0", "1//2", "0x10", "9" * 20, None])
+@pytest.mark.parametrize("answer", ["", "x", "1e5", "nan", "1/0", "1//2", "0x10", "9" * 21, None])
 def test_what_cannot_be_read_gets_a_kind_message(name, answer):
     said = exercise(name).check(answer)
     assert (said.correct, said.readable) == (False, False)
@@ -151,20 +152,62 @@ def test_no_answer_raises(answer):
 
 def test_answers_may_be_numbers_lists_and_arrays():
     assert exercise("sutd-2").check(-5).correct
-    assert exercise("sutd-1").check([3, 0.2]).correct
-    assert exercise("sutd-1").check(np.array([3, 0.2])).correct
-    assert exercise("sutd-1").check((Fraction(3), Fraction(1, 5))).correct
+    assert exercise("sutd-1").check([3, 0.1]).correct
+    assert exercise("sutd-1").check(np.array([3, 0.1])).correct
+    assert exercise("sutd-1").check((Fraction(3), Fraction(1, 10))).correct
     assert exercise("sutd-3").check([(1, 1, 1), (2, 2, -1)]).correct
     assert exercise("sutd-3").check(np.array([[1, 1, 1], [2, 2, -1]])).correct
 
 
+def test_several_numbers_need_no_brackets():
+    assert exercise("sutd-1").check(3, 0.1).correct
+    assert exercise("sutd-1").check("3", "1/10").correct
+    assert exercise("sutd-3").check((1, 1, 1), (2, 2, -1)).correct
+    assert str(exercise("sutd-1").check()).startswith("Expected 2 numbers, got 0.")
+
+
+def test_floats_of_any_length_are_accepted():
+    X, y = petals()
+    best = max_margin(X, y)
+    for answer in ([*best.w, best.b], np.array([*best.w, best.b]), (best.w, best.b)):
+        assert exercise("cisc271-2").check(answer).correct, answer
+    assert exercise("cisc271-2").check(best.w, best.b).correct
+    clf = Perceptron(shuffle=False, tol=None, fit_intercept=False, init=[1, -0.8])
+    clf.fit([[1, 2], [-1, 2], [0, -1], [1, -16]], [1, -1, -1, 1])
+    assert exercise("sutd-1").check(clf.coef_).correct
+    assert exercise("sutd-1").check(10, 1 / 3).correct
+    assert exercise("sutd-1").check(np.float32(2), np.float32(0.1)).correct
+    assert exercise("sutd-1").check("10, 0.33333333333333333333").correct
+    shifted = [[1 / 3, 1 / 3, 1], [2 / 3, 2 / 3, -1]]
+    assert exercise("sutd-3").check(shifted).correct
+
+
+def test_floats_are_decimals_as_printed_or_exact():
+    assert numbers(parts([0.1, 1.2, 1 / 3]), 3) == [
+        Fraction(1, 10), Fraction(6, 5), Fraction(1 / 3),
+    ]  # fmt: skip
+    assert "θ⁽¹⁾" in exercise("sutd-1").check(2, 1.2).message
+    assert "y (θ·x) = -0.333333." in exercise("sutd-1").check(1, -1 / 6 - 0.5).message
+
+
+@pytest.mark.parametrize("value", [1e21, 1e-21, 10**21, Fraction(1, 10**50), 5e-324, float("inf")])
+def test_work_on_numbers_is_bounded(value):
+    said = exercise("sutd-1").check(value, 1)
+    assert (said.correct, said.readable) == (False, False)
+
+
+def test_coordinates_beyond_floats_are_refused():
+    rows = "; ".join(f"1/{10**19 + k} {10**19 + k} 1" for k in range(19)) + "; 1 1 -1"
+    assert not exercise("sutd-3").check(rows).readable
+
+
 def test_numbers_are_read_exactly():
-    assert numbers("−0.1, [+5/2] (.5; 3.)", 4) == [
+    assert numbers(parts("−0.1, [+5/2] (.5; 3.)"), 4) == [
         Fraction(-1, 10), Fraction(5, 2), Fraction(1, 2), Fraction(3),
     ]  # fmt: skip
-    assert rows("1 2; 3 4\n5 6;", 2) == [[1, 2], [3, 4], [5, 6]]
+    assert rows(parts("1 2; 3 4\n5 6;"), 2) == [[1, 2], [3, 4], [5, 6]]
     with pytest.raises(UnreadableError, match="1 to 20 rows"):
-        rows("1;" * 21, 1)
+        rows(parts("1;" * 21), 1)
 
 
 def test_a_hint_does_not_give_the_answer_away():
@@ -184,6 +227,14 @@ def test_a_proof_about_decimals_says_how_they_were_scaled():
 def test_twelve_orders_are_mistakes_throughout():
     orders = itertools.permutations(range(1, 6))
     assert sum(exercise("online-1").check(order).correct for order in orders) == 12
+
+
+def test_the_hint_of_the_adversary_is_true_of_all_orders():
+    assert "first two examples must have different labels" in exercise("online-1").hint()
+    for order in itertools.permutations(range(1, 6)):
+        if exercise("online-1").check(order).correct:
+            first, second = (ROUNDS[k - 1][1] for k in order[:2])
+            assert first != second
 
 
 def test_the_largest_margin_solves_the_exercise_about_iris():

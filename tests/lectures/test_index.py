@@ -1,4 +1,4 @@
-"""docs/lectures/index.md: the five lectures, where they disagree, and their ten slips."""
+"""docs/lectures/index.md: the five lectures, where they disagree, their nine slips and one note."""
 
 import re
 
@@ -35,7 +35,8 @@ def test_four_lectures_separate_setosa_and_one_pass_does_not():
     assert wrong == {**dict.fromkeys(NAMES, 0), "online": 50}
 
 
-def test_there_are_ten_slips():
+def test_there_are_nine_slips_and_one_note():
+    assert "nine slips, and one note" in page_text("index").replace("\n", " ")
     assert [int(number) for number, _ in SLIP_ROWS] == list(range(1, 11))
 
 

@@ -1,6 +1,5 @@
 """docs/lectures/sutd.md: every number and slip of conventions.md for this lecture."""
 
-import itertools
 import re
 from fractions import Fraction
 
@@ -9,7 +8,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.lectures import exercise
-from tests.lectures.pages import page_code, page_text, run_page
+from tests.lectures.pages import page_text, run_page
 
 
 @pytest.fixture(scope="module")
@@ -118,22 +117,46 @@ def test_time_until_recurrence_as_a_regression(wpbc):
     assert shrunk["low"] < constant["unseen"] < shrunk["high"]
 
 
-def test_without_the_file_the_diagnostic_set_is_used(tmp_path, monkeypatch, capsys):
-    cells = [code.source for code in page_code("sutd") if code.name.startswith("cell")]
-    monkeypatch.chdir(tmp_path)
-    page = {}
-    for cell in itertools.takewhile(lambda cell: "\ndef h(" not in cell, cells):
-        exec(cell, page)
-    assert "the diagnostic data set" in capsys.readouterr().out
+@pytest.fixture(scope="module")
+def without_file(tmp_path_factory):
+    """The page, run where there is no wpbc.data."""
+    return run_page("sutd", tmp_path_factory.mktemp("no_data"))
+
+
+def test_without_the_file_the_diagnostic_set_is_used(without_file):
+    page = without_file
+    assert page["data"].source == "the diagnostic data set in scikit-learn"
     assert page["data"].counts == {"M": 212, "B": 357}
     assert (page["n"], page["d"], page["missing"]) == (569, 30, 0)
     assert [match.sum() for match in page["matches"]] == [0, 1, 1]
+    assert set(page["data"].outcome[page["found"]]) == {"M"}
     assert page["ratio"] == pytest.approx(np.pi, rel=0.02)
-    assert page["case_verdict"] == "separable"
     assert page["judged"]["linear, average"]["unseen"] < 0.05
     assert page["judged"]["linear, mean radius only"]["unseen"] > 0.1  # H too small
     assert page["better"] == list(page["gains"])  # all but the constant
     assert page["median_time"] == page["judged_time"] == {}
+
+
+def test_a_short_run_on_separable_data_may_end_above_zero(without_file):
+    """What the page says of the diagnostic set: separable, a thin margin, an early stop."""
+    page = without_file
+    assert page["case_verdict"] == "separable"
+    assert page["case_error"] > 0
+    data = page["data"]
+    y = np.where(data.outcome == data.positive, 1, -1)
+    pocket = Perceptron(shuffle=False, keep="pocket").fit(page["Z"], y)
+    assert (pocket.stop_reason_, pocket.n_iter_no_change) == ("no_improvement", 5)
+    long = Perceptron(shuffle=False, tol=None, max_iter=1000).fit(page["Z"], y)
+    assert long.stop_reason_ == "max_iter"  # thousands of updates do not suffice
+    assert long.n_updates_ > 5000
+
+
+def test_what_the_page_says_is_true_of_both_data_sets(page, without_file):
+    for one in (page, without_file):
+        assert one["case_error"] > 0
+    text = page_text("sutd")
+    assert "shared/data" not in text
+    assert "All three rows" in text
 
 
 # ----------------------------------------------------------------------- linear classifiers
@@ -277,12 +300,14 @@ def test_slips_6_and_10_are_slips_and_item_9_is_a_note():
 
 def test_the_answers_on_the_page_are_wrong_and_the_right_ones_are_accepted(page):
     right = {
-        "sutd-1": page["updates"][-1][2],
+        "sutd-1": (30, 1),
         "sutd-2": -8,
         "sutd-3": np.column_stack([page["X_shifted"], page["y_shifted"]]).tolist(),
     }
     for name, answer in right.items():
         assert exercise(name).check(answer).correct, name
+    for theta in [*page["thetas"], *page["from_zero"], *(new for *_, new in page["updates"])]:
+        assert not exercise("sutd-1").check(theta).correct  # nothing on the page spoils it
     for reply in (page["reply_1"], page["reply_2"], page["reply_3"]):
         assert reply.readable
         assert not reply.correct

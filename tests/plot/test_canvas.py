@@ -39,6 +39,13 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     assert isinstance(told.value, ImportError)
 
 
+def test_in_a_terminal_a_display_says_how_to_save_it():
+    clf = Perceptron(shuffle=False).fit([[0, 0], [1, 1]], [0, 1])
+    display = rosenblatt.DecisionDisplay.from_estimator(clf, [[0, 0], [1, 1]], [0, 1])
+    assert repr(display) == "DecisionDisplay: save it with figure_.savefig('picture.png')"
+    plt.close(display.figure_)
+
+
 def test_something_else_than_axes_is_refused():
     with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got int"):
         Canvas.on(3)

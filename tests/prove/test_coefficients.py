@@ -177,6 +177,17 @@ def test_a_category_without_a_case_is_not_made_the_reference():
     assert found["x1"].reason == "x1 = 1 - x0 - x2"
 
 
+def test_reasons_speak_of_separating_directions():
+    """The reference level has one class only, so every comparison with it is infinite."""
+    found = infinite_coefficients([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0]], [0, 1, 0, 1, 1])
+    assert [c.reason for c in found] == [
+        f"it is {side} 0 in every separating direction (1 row proves it)"
+        for side in ("<=", "<=", ">=")
+    ]
+    either = infinite_coefficients([[-1], [3]], [0, 1])["intercept"]
+    assert either.reason == "it is > 0 in one separating direction and < 0 in another"
+
+
 def test_iris():
     X, y = load_iris(return_X_y=True, as_frame=True)
     for a, b, expected in ((0, 1, "undetermined"), (0, 2, "undetermined"), (1, 2, "finite")):

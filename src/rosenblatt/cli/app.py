@@ -27,7 +27,7 @@ EPILOG = """A file may be -, which is standard input, or standard output after -
     1  the answer is no: not separable, not verified, not the solution
     2  wrong use or an error, which a line on standard error explains
   130  ended by Ctrl-C
-  141  ended because nobody reads our output any more
+  141  the output pipe was closed
   143  ended by SIGTERM"""
 
 

@@ -16,6 +16,7 @@ import typer
 from rosenblatt.cli.app import command, program
 from rosenblatt.cli.ending import explained, show
 from rosenblatt.cli.given import AsJson
+from rosenblatt.cli.lectures import computing, jupyter
 from rosenblatt.errors import MissingPackageError, ParameterError
 
 FEATURES = ("sepal_length_above_5", "sepal_width_above_3")  # in cm
@@ -23,9 +24,10 @@ OTHER, SETOSA = "other", "setosa"
 LECTURE = "cisc271"
 FRAME_SECONDS = 0.35
 STYLES = {"o": "bold green", "x": "red", "·": "bold yellow", "@": "bold reverse"}
-INTRODUCTION = """Fisher's Iris data: 150 flowers, setosas (o) and others (x), two measurements.
-The perceptron starts at w = 0 and moves its boundary (·) at every mistake (@).
+INTRODUCTION = """Fisher's Iris data: 150 flowers, setosas and others, two measurements.
+The perceptron starts at w = 0 and moves its boundary at every mistake.
 """
+SYMBOLS = "o: setosa, x: other, ·: the boundary, @: the mistake.\n"
 
 
 class Files(NamedTuple):
@@ -69,9 +71,11 @@ def demo(
         verified = proof.verify(rows)
         _write(files.proof, proof.to_json())
         film(clf, files.film, feature_names=FEATURES, class_names=(OTHER, SETOSA))
+        kept, missing = files.notebook.exists(), None
         try:
-            write_notebook(LECTURE, files.notebook)
-            missing = None
+            if not kept:  # otherwise it may hold work
+                with computing(LECTURE):
+                    write_notebook(LECTURE, files.notebook)
         except MissingPackageError as e:
             missing = str(e)
 
@@ -95,7 +99,7 @@ def demo(
             f"The proof that a line separates them:\n{proof.explain()}\n"
             f"Checked against the file in exact arithmetic; {verified}.\n"
         )
-        show(_afterwards(files, missing))
+        show(_afterwards(files, kept, missing))
 
 
 def _names() -> tuple[str, str, str, str]:
@@ -119,6 +123,7 @@ def _play(clf: Any, X: Any, y: Any) -> None:
     if not console.is_terminal:
         show("\n".join(lines))
         return
+    show(SYMBOLS)
     size = {"width": min(72, console.width - 1), "height": max(4, min(18, console.height - 6))}
     with Live(console=console, auto_refresh=False) as live:
         for update, line in zip(record, lines, strict=True):
@@ -146,12 +151,14 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def _afterwards(files: Files, missing: str | None) -> str:
+def _afterwards(files: Files, kept: bool, missing: str | None) -> str:
     """Where the files are, and what to try next, as it has to be typed here."""
     start = program()
+    lecture = f"a lecture with these flowers: open it in Jupyter. {jupyter()}"
+    older = " It existed before and was not changed." if kept else ""
     written = [
         (files.film, "the run, update by update: open it in a browser"),
-        (files.notebook, missing or "a lecture with these flowers: open it in Jupyter"),
+        (files.notebook, missing or f"{lecture}{older}"),
     ]
     commands = [
         (f"verify {files.proof} {files.flowers} --target species", "check the proof again"),

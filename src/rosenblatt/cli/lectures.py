@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 from rosenblatt.cli.app import command, program
 from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import AsJson
+from rosenblatt.cli.given import AsJson, busy
 from rosenblatt.cli.pipes import DASH
 from rosenblatt.errors import ParameterError
 
@@ -34,11 +35,15 @@ def lectures(
     out: Annotated[
         Path | None, typer.Option(help="Write the notebook of the lecture here (.ipynb); or -.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an older file, and what was changed in it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Five lectures on the perceptron: list them, show one, or write its notebook.
 
-    Nothing is executed; the notebook runs in Jupyter with the package that wrote it.
+    Writing takes 5 to 15 seconds, because the code of the page is run for the numbers in its text.
+    The notebook runs in Jupyter, in the environment of the package that wrote it.
     """
     with explained():
         from rosenblatt.lectures.notebook import LECTURES, headings, notebook, write_notebook
@@ -51,17 +56,36 @@ def lectures(
         elif out is None:
             show(json.dumps(_about(name)) if as_json else _one_lecture(**_about(name)))
         elif out == DASH:
-            show(notebook(name))
+            with computing(name):
+                text = notebook(name)
+            show(text)
         else:
-            write_notebook(name, out)
-            words = f"Wrote {out}: {headings(name)[0]}. Open it in Jupyter."
-            show(json.dumps({"notebook": str(out)}) if as_json else words)
+            with computing(name):
+                write_notebook(name, out, force)
+            words = f"Wrote {out}: {headings(name)[0]}."
+            opened = f"Open it with {beside('jupyter')} lab {out}. {jupyter()}"
+            show(json.dumps({"notebook": str(out)}) if as_json else f"{words}\n{opened}")
+
+
+def beside(tool: str) -> str:
+    """A program of this environment as it has to be typed here, such as .venv/bin/pip."""
+    return str(Path(program()).with_name(tool))
+
+
+def jupyter() -> str:
+    """How to get Jupyter, which the package does not install."""
+    return f"To get Jupyter: {beside('pip')} install jupyterlab."
+
+
+def computing(name: str) -> AbstractContextManager[None]:
+    """What is seen on a terminal while a page is run."""
+    return busy(f"running the code of {name} for the numbers in its text, 5 to 15 seconds")
 
 
 @command(
     "rosenblatt exercise",
     "rosenblatt exercise sutd-1",
-    'rosenblatt exercise sutd-1 --answer "3, 0.2"',
+    'rosenblatt exercise sutd-1 --answer "1, -0.8"',
     "rosenblatt exercise sutd-1 --hint",
 )
 def exercise(
@@ -137,7 +161,8 @@ def _all_lectures(titles: dict[str, str]) -> str:
         for name, title in titles.items()
         for line in (f"{name:<10} {title}", f"{'':<10} {LECTURES[name]}")
     ]
-    lines += ["", f"{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."]
+    how = f"{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."
+    lines += ["", how, jupyter()]
     return "\n".join(lines)
 
 
@@ -170,6 +195,7 @@ def _one_lecture(
             _table(exercises),
             "",
             f"{program()} lectures {name} --out {name}.ipynb writes the notebook.",
+            jupyter(),
         )
     )
 

@@ -57,6 +57,12 @@ class Table:
     skipped: Skipped = field(default_factory=Skipped)
 
 
+SKIPPING = (
+    "Fix the file, or skip such lines: on_error='skip' in Python, "
+    "--skip-errors on the command line."
+)
+
+
 @dataclass(eq=False)
 class FileChunks:
     """A file as chunks (X, y, sample_weight), read anew each time it is iterated.
@@ -159,10 +165,7 @@ class FileChunks:
         bad = part.moved(lines)
         if self.on_error == "raise":
             unread = bad[0].expected.startswith(("a number in", "a finite number in"))
-            raise (NotNumbers if unread else DataError)(
-                f"{self.path}, {bad[0]}. Mend the file, or leave such lines out: "
-                "on_error='skip' in Python, --skip-errors on the command line."
-            )
+            raise (NotNumbers if unread else DataError)(f"{self.path}, {bad[0]}. {SKIPPING}")
         first = (self.skipped.first + bad)[:LISTED]
         self.skipped = Skipped(self.skipped.count + part.n_bad, first)
 
@@ -373,8 +376,19 @@ def read_csv(path: str | Path, target: str, header: bool | None = None) -> Table
         The label column: its name, or its number (from 0; -1 is the last).
     header : bool or None
         Whether the first line holds names. None: it does if `target` is not a number.
+
+    Raises
+    ------
+    DataError
+        If a line is malformed. No line is skipped: proofs are about all of them.
     """
-    return read(path, format="csv", target=target, header=header)
+    try:
+        return read(path, format="csv", target=target, header=header)
+    except DataError as e:
+        if SKIPPING not in str(e):
+            raise
+        fix = "Fix the line or remove it: a proof is about every line of the file."
+        raise DataError(str(e).replace(SKIPPING, fix)) from e
 
 
 def _format(name: str, path: Path, given: dict[str, Any]) -> Format:

@@ -1,19 +1,27 @@
-"""Answers to exercises: numbers read strictly from text, and what is said about them."""
+"""Answers to exercises: numbers, given as such or read strictly from text, and what is said."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from rosenblatt.learn.trace import plural
 
-DIGITS = 9  # of a numerator, a denominator, before or after a decimal point
+Answer = list[list[str | Fraction]]  # rows of words and numbers
+DIGITS = 20  # of a numerator, a denominator, before or after a decimal point
 SOME = rf"\d{{1,{DIGITS}}}"
 NUMBER = re.compile(rf"[-+]?({SOME}|{SOME}/{SOME}|{SOME}\.({SOME})?|\.{SOME})")
 SHOWN = 40  # characters of an answer that are quoted
+PRINTED = 15  # digits of a float that is read as it is printed: all such decimals differ
+SMALLEST, LARGEST, BITS = Fraction(1, 10**20), 10**20, 128  # of a number; of its denominator
+MOST = 1000  # items of an answer that are looked at
+SIMPLE = 1000  # the largest denominator that is shown
 
 
 class UnreadableError(Exception):
@@ -62,35 +70,64 @@ def wrong(message: str) -> Feedback:
     return Feedback(False, message)
 
 
-def as_text(answer: Any) -> str:
-    """An answer as text: rows of a list, a tuple or an array are separated by semicolons."""
+def parts(answer: Any) -> Answer:
+    """An answer as rows of words and numbers.
+
+    In text, rows are separated by semicolons or line breaks; the rows of a list, a tuple or an
+    array are rows.
+    """
+    if hasattr(answer, "tolist"):  # of NumPy
+        answer = answer.tolist()
     if isinstance(answer, str):
-        return answer
+        lines = re.split(r"[;\n]", answer.replace("−", "-"))
+        words = [re.sub(r"[\s,()\[\]]+", " ", line).split() for line in lines]
+        return [[*row] for row in words if row]
     if not isinstance(answer, Iterable):
-        return str(answer)
-    parts = list(answer)
-    nested = any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts)
-    return ("; " if nested else " ").join(as_text(part) for part in parts)
+        return [[_exact(answer)]]
+    items = [parts(item) for item in islice(answer, MOST)]
+    single = all(len(rows) == len(rows[0]) == 1 for rows in items if rows)
+    flat = [[part for row in rows for part in row] for rows in items]
+    return [[part for row in flat for part in row]] if single else flat
 
 
-def numbers(text: str, count: int) -> list[Fraction]:
+def numbers(answer: Answer, count: int) -> list[Fraction]:
     """Exactly `count` numbers: whole, decimal, or fractions such as -4/5."""
-    words = re.sub(r"[\s,;()\[\]]+", " ", text.replace("−", "-")).split()
-    found = [_number(word) for word in words]
+    found = [_number(part) for row in answer for part in row]
     if len(found) != count:
         raise UnreadableError(f"Expected {plural(count, 'number')}, got {len(found)}.")
     return found
 
 
-def rows(text: str, count: int, most: int = 20) -> list[list[Fraction]]:
-    """Rows of `count` numbers, separated by semicolons or line breaks."""
-    parts = [part for part in re.split(r"[;\n]", text) if part.strip(" ,()[]")]
-    if not 1 <= len(parts) <= most:
-        raise UnreadableError(f"Give 1 to {most} rows separated by semicolons, not {len(parts)}.")
-    return [numbers(part, count) for part in parts]
+def rows(answer: Answer, count: int, most: int = 20) -> list[list[Fraction]]:
+    """Rows of `count` numbers."""
+    if not 1 <= len(answer) <= most:
+        raise UnreadableError(f"Give 1 to {most} rows separated by semicolons, not {len(answer)}.")
+    return [numbers([row], count) for row in answer]
 
 
-def _number(word: str) -> Fraction:
+def _exact(value: Any) -> str | Fraction:
+    """A number as a fraction; anything else as text.
+
+    A float that is printed with few digits is that decimal: 0.1 is 1/10. Others, such as 1/3, are
+    taken exactly.
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        printed = Decimal(repr(value))
+        return Fraction(printed if len(printed.as_tuple().digits) <= PRINTED else value)
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Fraction(value)
+    return str(value)
+
+
+def _number(word: str | Fraction) -> Fraction:
+    if isinstance(word, Fraction):
+        if word and not (
+            SMALLEST <= abs(word) <= LARGEST and word.denominator.bit_length() <= BITS
+        ):
+            raise UnreadableError(
+                "A number is too large, too small, or a fraction that is too long. Round it."
+            )
+        return word
     shown = word if len(word) <= SHOWN else word[:SHOWN] + "..."
     if not NUMBER.fullmatch(word):
         raise UnreadableError(
@@ -104,8 +141,10 @@ def _number(word: str) -> Fraction:
 
 
 def decimal(value: Fraction) -> str:
-    """A number as a person writes it: 0.2 rather than 1/5, but 1/3."""
-    return f"{float(value):g}" if Fraction(f"{float(value):g}") == value else str(value)
+    """A number as a person writes it: 0.2 rather than 1/5, but 1/3; long fractions rounded."""
+    rounded = f"{float(value):g}"
+    exact = Fraction(rounded) == value or value.denominator > SIMPLE
+    return rounded if exact else str(value)
 
 
 def vector(values: Iterable[Fraction]) -> str:

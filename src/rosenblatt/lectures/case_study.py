@@ -106,8 +106,9 @@ def tumours(path: Path | str | None = None) -> Tumours:
     Parameters
     ----------
     path : Path or str, optional
-        The lecture's own data, wpbc.data of the UCI repository. It is not part of the package;
-        without it, the related data set in scikit-learn is used.
+        The lecture's own data, wpbc.data of the UCI repository, which is not part of the package.
+        Left out: wpbc.data of the current folder, or shared/data/wpbc/wpbc.data of a folder above
+        it; without such a file, the related data set in scikit-learn.
 
     Returns
     -------
@@ -122,7 +123,10 @@ def tumours(path: Path | str | None = None) -> Tumours:
     Examples
     --------
     >>> from rosenblatt.lectures import tumours
-    >>> tumours().counts
-    {'M': 212, 'B': 357}
+    >>> tumours().names[:2]
+    ('mean radius', 'mean texture')
     """
-    return diagnostic() if path is None else prognostic(Path(path))
+    here = Path.cwd()
+    places = [here / "wpbc.data", *(p / "shared/data/wpbc/wpbc.data" for p in here.parents)]
+    found = next((p for p in places if p.is_file()), None) if path is None else Path(path)
+    return diagnostic() if found is None else prognostic(found)

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.lectures.answers import Feedback, Hint, UnreadableError, as_text
+from rosenblatt.lectures.answers import Answer, Feedback, Hint, UnreadableError, parts
 from rosenblatt.lectures.checks import CHECKS
 
 
@@ -31,7 +31,7 @@ class Exercise:
     clue : str
         The hint.
     checker : callable
-        Takes the text of an answer and returns a `Feedback`.
+        Takes the words and numbers of an answer and returns a `Feedback`.
     """
 
     name: str
@@ -39,16 +39,17 @@ class Exercise:
     question: str
     form: str
     clue: str
-    checker: Callable[[str], Feedback]
+    checker: Callable[[Answer], Feedback]
 
-    def check(self, answer: Any) -> Feedback:
+    def check(self, *answer: Any) -> Feedback:
         """Check an answer.
 
         Parameters
         ----------
-        answer : str, number or sequence of numbers
-            Text such as "3, -0.8" or "5/2 1", or the numbers themselves. Floats are read as they
-            are printed: 0.1 is 1/10.
+        *answer : str, numbers or sequences of numbers
+            Text such as "3, -0.8" or "5/2 1", or the numbers themselves: `check(3, 0.2)`,
+            `check([3, 0.2])`, `check(clf.coef_, clf.intercept_)`. A float of up to 15 digits is
+            the decimal that is printed: 0.1 is 1/10. Longer ones are taken exactly.
 
         Returns
         -------
@@ -56,7 +57,7 @@ class Exercise:
             `correct`, and a `message` that says why.
         """
         try:
-            return self.checker(as_text(answer))
+            return self.checker(parts(answer[0] if len(answer) == 1 else answer))
         except UnreadableError as e:
             return Feedback(False, f"{e} The answer is {self.form}.", readable=False)
 
@@ -116,10 +117,10 @@ def exercise(name: str) -> Exercise:
     Examples
     --------
     >>> from rosenblatt.lectures import exercise
-    >>> exercise("sutd-1").check([3, 0.2])
-    Correct. y (θ·x) is 3.4, 2.6, 0.2: positive for all three.
     >>> exercise("sutd-1").check("2, 6/5")
-    Not yet. Example 2 has y (θ·x) = -0.4. This is θ⁽¹⁾ of the lecture; the rule needs more updates.
+    Not yet. Example 2 has y (θ·x) = -0.4. This is θ⁽¹⁾ of the lecture; there are more updates.
+    >>> exercise("sutd-1").check(3, 0)
+    Not yet. Example 3 has y (θ·x) = 0. A value of 0 counts as a training error.
     """
     if name not in exercises():
         raise ParameterError(f"there is no exercise {name!r}. There are: {', '.join(exercises())}.")

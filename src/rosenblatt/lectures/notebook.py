@@ -1,18 +1,21 @@
 """Notebooks: the pages of the five lectures, and each of them as a Jupyter notebook.
 
 A page is Markdown with cells of Python (MyST-NB), written for the site. jupytext splits it into
-cells; the Markdown that only the site understands becomes Markdown that every notebook shows. No
-cell is executed.
+cells; the Markdown that only the site understands becomes Markdown that every notebook shows. The
+cells are run once, for the numbers in the text; their outputs are not part of the notebook.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.data.written import check_place, replacing
 from rosenblatt.errors import DataError, MissingPackageError, ParameterError
+from rosenblatt.lectures.cells import run
 
 # name and summary; the title is the first heading of the page
 LECTURES = {
@@ -25,7 +28,6 @@ LECTURES = {
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
 OPTION = re.compile(r":[\w-]+:.*")
-FORMATTED = re.compile(r"""\{eval\}`f(["'])\{([^{}]+?)(:[^:\[\]{}"']*)?\}\1`""")
 ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 HEADING = re.compile(r"^##? (.+)$", re.M)
@@ -67,28 +69,42 @@ def headings(name: str) -> tuple[str, list[str]]:
     return title, sections
 
 
-def write_notebook(name: str, path: Path) -> None:
-    """Write a lecture as a notebook; an older file is replaced.
+def write_notebook(name: str, path: Path, force: bool = False) -> None:
+    """Write a lecture as a notebook.
 
-    The same page gives the same file.
+    The same page gives the same file. An older file is replaced only with `force`: it may hold the
+    work of a student.
     """
     if path.suffix != ".ipynb":
         raise ParameterError(f"the name of a notebook ends in .ipynb, got {path}.")
     check_place(path, {})
-    content = notebook(name)
+    if path.exists() and not force:
+        raise ParameterError(
+            f"{path} exists, and work in it would be lost. Give another name, or replace it with "
+            "--force."
+        )
+    content = notebook(name, path.parent)
     with replacing(path) as file:
         file.write(content.encode())
 
 
-def notebook(name: str) -> str:
-    """A lecture as the text of a notebook file."""
+def notebook(name: str, folder: Path | None = None) -> str:
+    """A lecture as the text of a notebook file; its cells are run in `folder`, as Jupyter does."""
     try:
         import jupytext
+        import matplotlib as mpl
     except ImportError as e:
         raise MissingPackageError(
-            "writing a notebook needs the package jupytext: pip install 'rosenblatt[lectures]'."
+            "writing a notebook needs the packages jupytext and matplotlib: "
+            "pip install 'rosenblatt[lectures]'."
         ) from e
-    made: Any = jupytext.reads(FRONT_MATTER.sub("", page_text(name)), fmt="md:myst")
+    if "matplotlib.pyplot" not in sys.modules:
+        mpl.use("Agg")  # figures are drawn and not shown
+    text = page_text(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Jupyter shows them
+        text = run(text, pages_folder() / f"{name}.md", folder or Path.cwd()).text
+    made: Any = jupytext.reads(FRONT_MATTER.sub("", text), fmt="md:myst")
     made.metadata = {"kernelspec": KERNEL}
     for number, cell in enumerate(made.cells, 1):
         cell.id = f"cell-{number}"
@@ -102,10 +118,9 @@ def notebook(name: str) -> str:
 def plain_markdown(text: str) -> str:
     """Markdown of the site as Markdown that every notebook shows.
 
-    Boxes become block quotes; numbers that the site computes become their expressions, without
-    format; links to other pages of the site become their text.
+    Boxes become block quotes; links to other pages of the site become their text.
     """
-    text = ROLE.sub(r"`\1`", FORMATTED.sub(r"`\2`", ANCHOR.sub("", text)))
+    text = ROLE.sub(r"`\1`", ANCHOR.sub("", text))
     return _quote_boxes(RELATIVE_LINK.sub(r"\1", text))
 
 

@@ -36,6 +36,9 @@ class Display:
         self.ax_, self.figure_ = c.ax, c.ax.figure
         return c
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: save it with figure_.savefig('picture.png')"
+
     def _repr_html_(self) -> str:
         return picture(self, (type(self).__doc__ or "").partition("\n")[0]).svg
 
@@ -59,7 +62,7 @@ class Canvas:
         return cls(ax, palette_of(_ground(ax)))
 
     def color(self, k: int) -> str:
-        """Color of class or curve number k."""
+        """Colour of class or curve number k."""
         return self.colors.series[k % len(self.colors.series)]
 
     def points(self, points: Points, scale: float = 1.0) -> list[Any]:

@@ -2,11 +2,11 @@
 
 - separable: the hyperplane, and beside it the band that no row enters, as wide as its margin;
 - quasi-separable: the hyperplane, the rows that lie on it, and the point on it that lies in both
-  convex hulls, so that nothing separates strictly;
+  convex hulls, so that no hyperplane separates strictly;
 - overlapping: both convex hulls, and the point in both that the witness of the proof names.
 
 Without offset the hull is that of the z = y x, and the point is the origin: it lies in the hull
-exactly if nothing separates strictly.
+exactly if no hyperplane separates strictly.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CertificateDisplay(Display):
     certificate : Certificate
         The verified proof.
     points : Points
-        The rows; without offset, and if nothing separates strictly, the z = y x.
+        The rows; without offset, and if no hyperplane separates strictly, the z = y x.
     hulls : list of ndarray
         Corners of the convex hull of each class, or of all z.
     w, b : ndarray and float, or None
@@ -116,8 +116,8 @@ class CertificateDisplay(Display):
             The rows it was made for.
         y : array-like of shape (n,)
             Their labels.
-        **options : see `from_data`
-            As there.
+        **options : as in `from_data`
+            See `from_data`.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class CertificateDisplay(Display):
     def plot(
         self, ax: Axes | None = None, *, title: bool = True, legend: bool = True, symbol: str = "w"
     ) -> Self:
-        r"""Draw it again.
+        r"""Draw the picture.
 
         Parameters
         ----------
@@ -169,12 +169,12 @@ class CertificateDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         CertificateDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         points, point, n = self.points, self.common_point, len(self.points.X)

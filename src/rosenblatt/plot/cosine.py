@@ -1,4 +1,4 @@
-"""CosineDisplay: the proof of the mistake bound, for a run that was made.
+"""CosineDisplay: the proof of the mistake bound, for an actual run.
 
 Let z = y (x, 1), or y x without offset, R the length of the longest z, u a unit vector with
 z.u >= gamma > 0 for all rows. After k updates of step eta, from w_0:
@@ -45,7 +45,7 @@ class CosineDisplay(Display):
     bound : float
         Updates that u allows: R^2 / gamma^2 from zero, rounded up by very little.
     gain, growth : float
-        What an update adds at least to w.u, and at most to ||w||^2.
+        The least that an update adds to w.u, and the most that it adds to ||w||^2.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class CosineDisplay(Display):
         Raises
         ------
         NotSupportedError
-            If the theorem does not hold for such a run, or nothing separates the rows.
+            If the theorem does not hold for such a run, or no hyperplane separates the rows.
         ParameterError
             If `reference` does not separate the rows.
         """
@@ -218,24 +218,24 @@ class CosineDisplay(Display):
         legend: bool = True,
         symbol: str = "w",
     ) -> Self:
-        r"""Draw it again.
+        r"""Draw the picture.
 
         Parameters
         ----------
         ax : pair of Axes, optional
             Where to draw; a new figure by default.
         log : bool, optional
-            Logarithmic axes, which have no place for update 0. By default only if the bound is
+            Logarithmic axes, which leave out update 0. By default only if the bound is
             more than twelve times the number of updates.
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         CosineDisplay
-            Itself.
+            This display.
         """
         pair: Any = axes(2, height=4.2, height_ratios=[2, 1]) if ax is None else ax
         if np.size(pair) != 2:

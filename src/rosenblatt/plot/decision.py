@@ -24,8 +24,8 @@ class DecisionDisplay(Display):
     points : Points
         The rows: `X`, `codes` (numbers of the classes) and `names` of the classes.
     window : Window
-        The part of the plane that is drawn. If `window.equal`, one unit is equally long on both
-        axes, so that right angles look right.
+        The part of the plane that is drawn. If `window.equal`, both axes have the same
+        scale, so that right angles look right.
     lead : ndarray of shape (n_classes, resolution, resolution)
         At the points of a grid, the score of each class less the best score of the others.
     misclassified : ndarray of int
@@ -81,7 +81,7 @@ class DecisionDisplay(Display):
         grid_resolution: int = 220,
         **options: Any,
     ) -> Self:
-        """Draw what a fitted classifier decides, and these rows.
+        """Draw the decisions of a fitted classifier, and these rows.
 
         Parameters
         ----------
@@ -92,8 +92,8 @@ class DecisionDisplay(Display):
         y : array-like of shape (n,)
             Their labels.
         equal_axes : bool, optional
-            Make one unit equally long on both axes, so that the weight vector is at a right angle
-            to the hyperplane. By default True, unless one feature varies more than twelve times
+            Give both axes the same scale, so that the weight vector is perpendicular to the
+            hyperplane. By default True, unless one feature varies more than twelve times
             as much as the other. If False, weight vector and margin are not drawn.
         grid_resolution : int, default=220
             Points of the grid along each axis. A single hyperplane is drawn exactly.
@@ -136,8 +136,8 @@ class DecisionDisplay(Display):
             The weights.
         b : float
             The offset. Where w.x + b >= 0 is the second class.
-        X, y, equal_axes, **options : see `from_estimator`
-            As there.
+        X, y, equal_axes, **options : as in `from_estimator`
+            See `from_estimator`.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class DecisionDisplay(Display):
         legend: bool = True,
         symbol: str = "w",
     ) -> Self:
-        r"""Draw it again.
+        r"""Draw the picture.
 
         Parameters
         ----------
@@ -177,12 +177,12 @@ class DecisionDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         DecisionDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         self._draw_regions(c, regions)

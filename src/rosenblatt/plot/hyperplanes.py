@@ -71,13 +71,13 @@ class HyperplanesDisplay(Display):
         Parameters
         ----------
         estimator : Perceptron or Trace
-            A fitted one, or its `trace_`.
+            A fitted Perceptron, or its `trace_`.
         X : array-like of shape (n, 2)
             Rows with two features.
         y : array-like of shape (n,)
             Their labels.
         max_lines : int, default=8
-            How many hyperplanes, at least 2: the first, the last, and some between.
+            Number of hyperplanes, at least 2: the first, the last, and some between.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
@@ -105,7 +105,7 @@ class HyperplanesDisplay(Display):
         return cls(points, window, path.updates[at], path.w[at], path.b[at]).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw it again.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class HyperplanesDisplay(Display):
         Returns
         -------
         HyperplanesDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         self.lines_ = {}

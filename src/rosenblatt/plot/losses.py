@@ -83,7 +83,7 @@ class LossesDisplay(Display):
         names : list of str, optional
             Some of 'hard', 'soft', 'hinge', 'logistic', 'squared'; all by default.
         span : tuple of float, default=(-3, 3)
-            The margins between which they are drawn. The picture is as high as the hinge loss at
+            The range of margins that is drawn. The picture is as high as the hinge loss at
             the left end; the squared loss goes beyond it.
         **options : dict
             Passed to `plot`, for example `ax`.
@@ -120,8 +120,8 @@ class LossesDisplay(Display):
             Where they are drawn.
         xlabel, ylabel : str
             Names of the axes.
-        **options : see `from_names`
-            As there.
+        **options : as in `from_names`
+            See `from_names`.
 
         Returns
         -------
@@ -159,8 +159,8 @@ class LossesDisplay(Display):
             Rows with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        names, **options : see `from_names`
-            As there.
+        names, **options : as in `from_names`
+            See `from_names`.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class LossesDisplay(Display):
         return cls(s=s, curves=curves, points=points, top=max(1.0 - 1.04 * float(s[0]), 1.5))
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw it again.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class LossesDisplay(Display):
         Returns
         -------
         LossesDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         self.lines_: dict[str, Any] = {}

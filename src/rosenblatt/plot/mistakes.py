@@ -55,7 +55,7 @@ class MistakesDisplay(Display):
         Parameters
         ----------
         estimator : Perceptron
-            A fitted one.
+            A fitted Perceptron.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -74,8 +74,8 @@ class MistakesDisplay(Display):
         ----------
         trace : Trace or OneVsRestTrace
             A fitted Perceptron has it as `trace_`.
-        **options : see `from_estimator`
-            As there.
+        **options : as in `from_estimator`
+            See `from_estimator`.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class MistakesDisplay(Display):
         return cls(lines, stopped).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, title: bool = True) -> Self:
-        """Draw it again.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class MistakesDisplay(Display):
         Returns
         -------
         MistakesDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         self.lines_ = {}

@@ -1,4 +1,4 @@
-"""OracleDisplay: two Gaussian classes, the Bayes rule, and linear rules beside it.
+"""OracleDisplay: two Gaussian classes, the Bayes rule, and linear rules to compare with it.
 
 The oracle knows the densities and predicts class 1 where p1 f1(x) >= p0 f0(x); no rule has a
 smaller error. The errors in the legend are computed from the densities, not counted on rows.
@@ -85,7 +85,7 @@ class OracleDisplay(Display):
         name: str | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the hyperplane of a fitted model beside the oracle.
+        """Draw the hyperplane of a fitted model next to the oracle.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class OracleDisplay(Display):
         y : array-like of shape (n,), optional
             Their labels.
         name : str, optional
-            Name of the model in the legend; by default that of its class in small letters.
+            Name of the model in the legend; by default its class name in lower case.
         **options : dict
             Passed to `from_rules`.
 
@@ -135,7 +135,7 @@ class OracleDisplay(Display):
         grid_resolution: int = 300,
         **options: Any,
     ) -> Self:
-        """Draw linear rules beside the oracle.
+        """Draw linear rules next to the oracle.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class OracleDisplay(Display):
         return cls(pair, checked, errors, points, window, grid_resolution).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, regions: bool = True, legend: bool = True) -> Self:
-        """Draw it again.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class OracleDisplay(Display):
         Returns
         -------
         OracleDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         self.densities_: list[list[Any]] = []

@@ -106,7 +106,7 @@ def equation(b: float, symbol: str = "w") -> str:
 
 @dataclass(frozen=True)
 class Window:
-    """The part of the plane that is drawn; if `equal`, one unit is equally long on both axes."""
+    """The part of the plane that is drawn; if `equal`, both axes have the same scale."""
 
     left: float
     right: float

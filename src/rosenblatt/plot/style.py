@@ -1,7 +1,7 @@
-"""The style of figures: colours for light and dark ground, markers, dashes, and new Axes.
+"""The style of figures: colours for light and dark backgrounds, markers, dashes, and new Axes.
 
-The hues are those of Okabe and Ito, who chose them to be told apart with any colour vision. No
-meaning rests on hue alone: classes differ in the shape of their markers, lines in their dashes.
+The hues are those of Okabe and Ito, chosen to be told apart with any colour vision. Nothing
+depends on hue alone: classes differ in marker shape, lines in dash pattern.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of one figure, as hex codes; by default for light ground.
+    """Colours of one figure, as hex codes; by default for a light background.
 
     `picture` turns each into a CSS variable: ``ink`` into ``--fig-ink``, and so on.
     """
@@ -147,7 +147,7 @@ def make_room(ax: Any, inches: float) -> None:
 
 
 def palette_of(ground: Any) -> Palette:
-    """The palette that can be seen on a ground of this colour."""
+    """The palette for a background of this colour."""
     return LIGHT if brightness(ground) > 0.5 else DARK
 
 

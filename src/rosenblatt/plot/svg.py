@@ -21,7 +21,7 @@ WIDE = 480  # points: such a figure scrolls on a phone
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as SVG. In a notebook or on a page it shows itself.
+    """A figure as SVG, displayed in notebooks and on pages.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def picture(drawn: Any, description: str = "") -> Picture:
     Raises
     ------
     ParameterError
-        If `drawn` is nothing that matplotlib drew.
+        If `drawn` was not drawn with matplotlib.
 
     Examples
     --------

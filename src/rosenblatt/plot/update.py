@@ -135,7 +135,7 @@ class UpdateDisplay(Display):
         Raises
         ------
         DataError
-            If x is zero or has not two numbers.
+            If x is zero or does not hold two numbers.
         """
         (w, b), (x, _) = hyperplane(w, b), hyperplane(x, 0.0)
         for vector in (w, x):
@@ -162,8 +162,8 @@ class UpdateDisplay(Display):
             Their labels.
         number : int, default=1
             Which update, counted from 1.
-        **options : see `from_example`
-            As there.
+        **options : as in `from_example`
+            See `from_example`.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class UpdateDisplay(Display):
         legend: bool = True,
         symbol: str = "w",
     ) -> Self:
-        r"""Draw it again, or a part of it.
+        r"""Draw the picture, or a part of it.
 
         Parameters
         ----------
@@ -225,12 +225,12 @@ class UpdateDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         UpdateDisplay
-            Itself.
+            This display.
         """
         if frame not in range(1, FRAMES + 1):
             raise ParameterError(f"frame must be 1 to {FRAMES}, got {frame!r}.")

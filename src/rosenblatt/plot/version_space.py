@@ -2,10 +2,10 @@
 
 A row allows the weights with y (w.x + b) > 0. With two weights that is half of their plane, and
 what all rows allow is the version space. Without offset every half-plane has the origin on its
-edge, so the version space is a cone, empty if nothing separates the rows through the origin.
+edge, so the version space is a cone, empty if no hyperplane through the origin separates the rows.
 
-An offset is a third weight: the picture is then a slice, the w that go with one value of b. One
-feature with an offset has two weights again, w and b, and is drawn whole.
+An offset is a third weight: the picture is then a slice, the w allowed for one value of b. One
+feature with an offset has two weights again, w and b, and the picture is complete.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ class VersionSpaceDisplay(Display):
             last offset, and earlier weights, which had other offsets, are projected into it.
         y : array-like of shape (n,)
             Their labels.
-        limit, **options : see `from_data`
-            As there.
+        limit, **options : as in `from_data`
+            See `from_data`.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class VersionSpaceDisplay(Display):
         return cls(points, normals, shifts, window, corners, path, None if whole else b)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
-        r"""Draw it again.
+        r"""Draw the picture.
 
         Parameters
         ----------
@@ -187,12 +187,12 @@ class VersionSpaceDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         VersionSpaceDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         names = (f"${symbol}$", "$b$") if self.b is None else (f"${symbol}_1$", f"${symbol}_2$")

@@ -54,7 +54,7 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         estimator : Perceptron or Trace
-            A fitted one, or its `trace_`.
+            A fitted Perceptron, or its `trace_`.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
@@ -75,21 +75,21 @@ class WeightsDisplay(Display):
         return cls(WeightPath.of(estimator, label), named).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
-        r"""Draw it again.
+        r"""Draw the picture.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
         legend : bool, default=True
-            Draw a legend. More than eight lines look alike and have none.
+            Draw a legend, unless there are more than eight lines.
         symbol : str, default="w"
-            How the weights are called, for example ``r"\theta"``.
+            Symbol for the weights, for example ``r"\theta"``.
 
         Returns
         -------
         WeightsDisplay
-            Itself.
+            This display.
         """
         c = self._canvas(ax)
         numbers = range(1, self.path.w.shape[1] + 1)

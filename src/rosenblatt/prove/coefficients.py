@@ -230,7 +230,7 @@ class Coefficients(Sequence[Coefficient]):
         return json.dumps(self.to_dict(), indent=1)
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table, one line a coefficient."""
+        """Header and lines of the table, one line per coefficient."""
         header = ["coefficient", "state", "why"]
         lines = [[c.name, str(c.state), c.reason] for c in self.items]
         if self.drop:

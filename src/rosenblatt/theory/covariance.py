@@ -29,7 +29,9 @@ def as_mean(mean: Any, name: str) -> Array:
     out = _numbers(mean, name)
     out = out.reshape(1) if out.ndim == 0 else out
     if out.ndim != 1 or out.size == 0:
-        raise DataError(f"{name} has shape {np.shape(mean)}. Give a vector, one number a feature.")
+        raise DataError(
+            f"{name} has shape {np.shape(mean)}. Give a vector with one number per feature."
+        )
     return _locked(out)
 
 

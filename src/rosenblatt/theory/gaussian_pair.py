@@ -1,4 +1,4 @@
-"""Oracle: two Gaussian classes, the best that anyone could do, and what any rule errs.
+"""Oracle: two Gaussian classes, the least possible error, and the error of any rule.
 
 Class 1 has probability p1, class 0 the rest; x of class k is N(m_k, S_k). The Bayes rule says
 class 1 where the log-odds
@@ -41,7 +41,7 @@ __all__ = ["Comparison", "GaussianPair", "LinearRule", "QuadraticRule", "versus_
 
 @dataclass(frozen=True, eq=False)
 class GaussianPair:
-    """Two Gaussian classes, 0 and 1, with all that can be known about telling them apart.
+    """Two Gaussian classes, 0 and 1, with the exact errors of the rules that tell them apart.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ LEARNERS: dict[str, Learner] = {
 
 
 def error_after(name: str, pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
-    """The true error of one learner; a sample of one class teaches to say that class."""
+    """The true error of one learner; trained on one class, it predicts that class."""
     if y.min() == y.max():
         return pair.prior1 if y[0] == 0 else 1 - pair.prior1
     return LEARNERS[name](pair, X, y, seed)

@@ -46,7 +46,7 @@ __all__ = [
 
 
 def hard(margin: Any) -> Array:
-    """1 where the margin is negative, else 0. A margin of 0 is no loss, as chan has it.
+    """1 where the margin is negative, else 0. A margin of 0 has no loss, as in chan.
 
     >>> hard([-2.0, 0.0, 3.0])
     array([1., 0., 0.])
@@ -82,7 +82,7 @@ def logistic(margin: Any) -> Array:
 
 
 def squared(margin: Any) -> Array:
-    """(1 - s)^2; infinite where that is no float.
+    """(1 - s)^2; infinite where that overflows.
 
     >>> squared([-2.0, 0.0, 3.0])
     array([9., 1., 4.])
@@ -150,7 +150,7 @@ def gradient(loss: str, X: Any, y: Any, w: Any, b: Any = 0.0, *, mean: bool = Fa
     Parameters
     ----------
     loss : {'soft', 'hinge', 'logistic', 'squared'}
-        The hard loss is a step, and has no gradient that anyone could follow.
+        The hard loss is a step: its gradient is 0 wherever it exists.
     X, y, w, b, mean : as for `value`
 
     Examples

@@ -1,4 +1,4 @@
-"""Comparison: learners beside the oracle, true errors over many samples in one table."""
+"""Comparison: learners and the oracle, true errors over many samples in one table."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def versus_oracle(
     rules: Iterable[str] | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Train on samples of a Gaussian pair, and put the true errors beside the oracle's.
+    """Train on samples of a Gaussian pair, and compare the true errors with the oracle's.
 
     A linear or quadratic rule has a true error, which is computed and not estimated from test
     rows. The error of a vote is sampled, and the table says so.

@@ -7,7 +7,7 @@ J_soft(0) = 0 on any data, so the plain minimum says nothing. The normalised pro
 Its dual is: maximise n v, with weights c_n between v and v + 1 that cancel, sum_n c_n z_n = 0,
 z_n = y_n (x_n, 1). So the minimum is 0 unless positive weights on all rows cancel, which is to
 say, unless the classes overlap (Stiemke); and nothing is feasible if sum_n z_n = 0, which is
-an overlap that equal weights prove. Which of these it is, the certificate decides exactly.
+an overlap that equal weights prove. The certificate decides exactly which of these holds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SoftMinimum:
     certificate : Certificate
         What proves that the value is 0, or that it is not.
     solver : str
-        Who found (w, b): 'highs', or 'certificate' where no program was needed.
+        What found (w, b): 'highs', or 'certificate' where no program was needed.
     """
 
     value: float
@@ -90,7 +90,7 @@ def soft_minimum(
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     solver : {'highs'} or None, default=None
-        Who solves the program if the classes overlap; HiGHS is the only one.
+        The solver of the program if the classes overlap; HiGHS is the only one.
 
     Returns
     -------

@@ -30,14 +30,14 @@ class Facts:
             n = self.evidence.certificate.n_rows - getattr(self.evidence.certificate, "n_split", 0)
             return f"the {n} rows that overlap determine it"
         if up and down:
-            return "it may go either way: hyperplanes without error have it > 0 and < 0"
+            return "it is > 0 in one separating direction and < 0 in another"
         seen = self._in_the_data(claim.column, 1 if up else 0)
         if seen:
             return seen
         m = 0 if claim.bound is None else len(claim.bound)
         side = ">=" if up else "<="
-        rows = "a row shows" if m == 1 else f"{m} rows show"
-        return f"{rows} that every hyperplane without error has it {side} 0"
+        rows = "1 row proves it" if m == 1 else f"{m} rows prove it"
+        return f"it is {side} 0 in every separating direction ({rows})"
 
     def _in_the_data(self, j: int, k: int) -> str:
         """What anyone can see in the column itself; k is the class of large values."""

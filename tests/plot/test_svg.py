@@ -78,6 +78,8 @@ def test_a_saved_file_follows_the_color_scheme(tmp_path):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_the_site_has_the_colors_of_the_palettes(palette):
+    if not CSS.exists():
+        pytest.skip("the folder docs is not here")
     css = CSS.read_text()
     for code, name in palette.css().items():
         assert f"{name}: {code};" in css

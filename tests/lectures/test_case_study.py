@@ -18,13 +18,9 @@ def test_without_a_file_there_are_569_tumours_of_30_measurements(tmp_path, monke
     assert data.names[0] == "mean radius"
 
 
-@pytest.mark.parametrize("place", ["wpbc.data", "../shared/data/wpbc/wpbc.data"])
-def test_the_file_is_found_in_this_folder_or_beside_a_project(tmp_path, monkeypatch, place):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    path = tmp_path / "here" / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"1,N,{ROW}\n2,R,{ROW}\n")
+def test_the_file_is_found_in_this_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wpbc.data").write_text(f"1,N,{ROW}\n2,R,{ROW}\n")
     assert tumours().counts == {"R": 1, "N": 1}
 
 

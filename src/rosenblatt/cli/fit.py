@@ -128,7 +128,7 @@ def fit(
     workers: Annotated[
         int | None,
         typer.Option(
-            help="Train on so many processes of this machine.", min=1, rich_help_panel=MANY
+            help="Train on this many processes of this machine.", min=1, rich_help_panel=MANY
         ),
     ] = None,
     skip: Skip = False,

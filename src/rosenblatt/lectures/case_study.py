@@ -107,8 +107,7 @@ def tumours(path: Path | str | None = None) -> Tumours:
     ----------
     path : Path or str, optional
         The lecture's own data, wpbc.data of the UCI repository, which is not part of the package.
-        Left out: wpbc.data of the current folder, or shared/data/wpbc/wpbc.data of a folder above
-        it; without such a file, the related data set in scikit-learn.
+        Left out: wpbc.data of the current folder; without it, the related data set in scikit-learn.
 
     Returns
     -------
@@ -126,7 +125,6 @@ def tumours(path: Path | str | None = None) -> Tumours:
     >>> tumours().names[:2]
     ('mean radius', 'mean texture')
     """
-    here = Path.cwd()
-    places = [here / "wpbc.data", *(p / "shared/data/wpbc/wpbc.data" for p in here.parents)]
-    found = next((p for p in places if p.is_file()), None) if path is None else Path(path)
-    return diagnostic() if found is None else prognostic(found)
+    if path is None and not Path("wpbc.data").is_file():
+        return diagnostic()
+    return prognostic(Path("wpbc.data" if path is None else path))

@@ -17,14 +17,16 @@ from rosenblatt.cli.given import AsJson
 def bench(
     rows: Annotated[int, typer.Option(help="Rows of each generated set.", min=1000)] = 100_000,
     passes: Annotated[int, typer.Option(help="Passes over them.", min=1)] = 5,
-    repeats: Annotated[int, typer.Option(help="Number of repeats; the best one counts.", min=1)] = 3,
+    repeats: Annotated[
+        int, typer.Option(help="Number of repeats; the best one counts.", min=1)
+    ] = 3,
     seed: Annotated[int, typer.Option(help="Of the generated sets.", min=0)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """How fast is training here? Ours beside scikit-learn's, on generated rows.
 
-    Both do the same: the perceptron's rule, rows in order, the same number of passes. Where Vowpal Wabbit is
-    installed, it and `fit` learn from the same file of VW text, once.
+    Both do the same: the perceptron's rule, rows in order, the same number of passes. Where Vowpal
+    Wabbit is installed, it and `fit` learn from the same file of VW text, once.
     """
     with explained():
         if sys.stderr.isatty():  # nothing that turns: it would be measured, too

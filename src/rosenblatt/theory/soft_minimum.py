@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data.chunks import as_rows
 from rosenblatt.data.problem import check_kept_by_floats
-from rosenblatt.errors import DataError, ParameterError, Undecided
+from rosenblatt.errors import DataError, Undecided
 from rosenblatt.learn.trace import Trace
 from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
@@ -78,9 +78,7 @@ class SoftMinimum:
         return f"<p>{escape(str(self))}</p>"
 
 
-def soft_minimum(
-    X: Any, y: Any, *, fit_intercept: bool = True, solver: str | None = None
-) -> SoftMinimum:
+def soft_minimum(X: Any, y: Any, *, fit_intercept: bool = True) -> SoftMinimum:
     """Minimise the sum of the soft loss over hyperplanes with a mean margin of 1.
 
     Parameters
@@ -89,8 +87,6 @@ def soft_minimum(
     y : labels of two classes
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
-    solver : {'highs'} or None, default=None
-        The solver of the program if the classes overlap; HiGHS is the only one.
 
     Returns
     -------
@@ -107,8 +103,6 @@ def soft_minimum(
     """
     from rosenblatt.prove.separability import separability
 
-    if solver not in (None, "highs"):
-        raise ParameterError(f"solver must be 'highs' or None, got {solver!r}.")
     check_kept_by_floats(X)
     problem = two_classes(X, y)
     rows = as_rows(problem.X, problem.y)

@@ -62,9 +62,9 @@ $(VENV)/.bench: $(VENV)/.base
 	$(PIP) $(EDITABLE) -e '.[bench]'
 	touch $@
 
-# the demo writes a notebook, which needs jupytext
+# the demo writes a notebook, which needs jupytext; the tutorial reads tables with pyarrow
 $(VENV)/.lectures: $(VENV)/.base
-	$(PIP) $(EDITABLE) -e '.[lectures]'
+	$(PIP) $(EDITABLE) -e '.[lectures,files]'
 	touch $@
 
 demo: $(VENV)/.lectures $(VENV)/.core
@@ -111,6 +111,7 @@ lint: $(VENV)/.dev $(VENV)/.core
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror core/*.cpp core/*.hpp tests/core/*.cpp benchmarks/*.cpp
 	$(BIN)/python .ci/stub.py
+	$(BIN)/python .ci/docstrings.py
 	$(BIN)/python .ci/check_symbols.py $(CORE)
 
 # the test programs of the core, with every read and every overflow checked
@@ -124,7 +125,7 @@ INPUTS ?= 50000
 fuzz: $(VENV)/.tools
 	$(CMAKE) -S core/fuzz -B build/fuzz >/dev/null
 	$(BIN)/cmake --build build/fuzz
-	for format in libsvm vw number; do build/fuzz/fuzz_$$format $(INPUTS) || exit 1; done
+	for format in libsvm vw csv number; do build/fuzz/fuzz_$$format $(INPUTS) || exit 1; done
 
 # the core compiled for other systems
 SYSTEMS := aarch64-linux-gnu aarch64-macos x86_64-windows-gnu

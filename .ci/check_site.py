@@ -2,7 +2,8 @@
 
 - every link to a page or file of the site leads somewhere, and so does its anchor;
 - nothing is loaded from another host: scripts, styles, fonts, images, frames;
-- formulas on the pages for students are typeset: no `^2`, `<=` and the like in their text.
+- formulas on the pages for students are typeset: no `^2`, `<=` and the like in their text;
+- their figures are SVG: a cell that leaves a figure open would show it once more, as PNG.
 """
 
 from __future__ import annotations
@@ -101,6 +102,11 @@ class Site:
                 elif why := self.broken(path, url):
                     found.append(f"{place}:{line}: {why}: {url}")
             if place.parts[0] in STUDENTS:
+                found += [
+                    f"{place}:{line}: PNG figure, end its cell with picture(ax): {url}"
+                    for line, url in page.loaded
+                    if url.endswith(".png")
+                ]
                 found += [
                     f"{place}:{line}: formula that is not typeset: {text.strip()[:80]!r}"
                     for line, text in page.text

@@ -60,10 +60,19 @@ def updates(cpu):
             yield S
 
 
+def standardized(cpu):
+    """Numbers minus a mean that runs, divided by a deviation that runs."""
+    X = matrix(500, 7, np.float64, seed=4)
+    moments = np.zeros((3, 7))
+    _core.standardize_dense(X, np.arange(7, dtype=np.int32), 0, *moments)
+    yield X + 0.0
+    yield moments
+
+
 hashes = set()
 for cpu in _core.cpus():
     sha = hashlib.sha256()
-    for made in (scores, updates):
+    for made in (scores, updates, standardized):
         for array in made(cpu):
             sha.update(np.ascontiguousarray(array).tobytes())
     hashes.add(sha.hexdigest())

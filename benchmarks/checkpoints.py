@@ -71,8 +71,8 @@ def main() -> None:
         write_rows(rows, args.megabytes)
         settings = {
             "no checkpoints": {},
-            "every second": {"checkpoint": saved, "every": 1},
-            "every block": {"checkpoint": saved, "every": 0},
+            "every second": {"checkpoint": saved, "checkpoint_every": 1},
+            "every block": {"checkpoint": saved, "checkpoint_every": 0},
         }
         best = dict.fromkeys(settings, float("inf"))
         for _ in range(args.rounds):
@@ -87,7 +87,9 @@ def main() -> None:
         try:
             fit_file(rows, out, watcher=Until(0.9), **more)
         except Stopped:
-            rest = seconds(lambda: fit_file(rows, out, resume=True, **{**more, "every": 30}))
+            rest = seconds(
+                lambda: fit_file(rows, out, resume=True, **{**more, "checkpoint_every": 30})
+            )
             print(f"| the last tenth, after --resume | {rest:.2f} |")
         print("\n| one checkpoint | MB | seconds |\n|---|---|---|")
         for bits in (10, 18, 24):

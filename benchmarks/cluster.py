@@ -25,7 +25,7 @@ from report import number, table
 
 from rosenblatt import Perceptron
 from rosenblatt import separability as separability_of_one
-from rosenblatt.scale.dask import ClusterRows, DaskPerceptron, Shards, separability
+from rosenblatt.scale.dask import DaskPerceptron, DaskSource, Shards, separability
 
 SHARDS = 8
 
@@ -106,7 +106,7 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
-        "method='mix'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
+        "mode='online'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
         "CPU s, one worker", "CPU s, two workers", "same bits",
     ]  # fmt: skip
     return table(header, body)
@@ -221,7 +221,7 @@ def verdicts(two: Any, quick: bool) -> str:
         made = [dask.delayed(decided, nout=2)(k, n // SHARDS, d, name) for k in range(SHARDS)]
         best = {"there": np.inf, "here": np.inf}
         for _ in range(2):
-            rows = ClusterRows.of([x for x, _ in made], [v for _, v in made], client=two)
+            rows = DaskSource.of([x for x, _ in made], [v for _, v in made], client=two)
             began = time.perf_counter()
             certificate = separability(rows)
             best["there"] = min(best["there"], time.perf_counter() - began)

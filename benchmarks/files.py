@@ -79,14 +79,15 @@ def stream(path, threads=2, **settings):
 
 def parser(path):
     """A function that parses the blocks of a file, which are in memory."""
-    from rosenblatt.data.blocks import blocks, opened
-    from rosenblatt.data.libsvm import Libsvm
-    from rosenblatt.data.readers import CHUNK_BYTES
+    from rosenblatt.io.byte_stream import ByteStream, text_blocks
+    from rosenblatt.io.libsvm import Libsvm
+    from rosenblatt.io.location import Piece
+    from rosenblatt.io.text_format import ReadOptions
 
-    with opened(path) as source:
-        held = list(blocks(source, path, CHUNK_BYTES))
-    reading = Libsvm().begin()
-    reading.first(held[0])
+    options = ReadOptions()
+    with ByteStream(Piece(str(path))) as stream:
+        held = list(text_blocks(stream, options.chunk_bytes, options.max_line_bytes))
+    reading = Libsvm(options)
 
     def run():
         for block in held:
@@ -183,7 +184,7 @@ def compressed(folder, args):
 
 def memory(folder, args):
     print("\n| peak resident memory of reading | MB |\n|---|---|")
-    codes = {"importing what reading needs": "import rosenblatt.data.libsvm"}
+    codes = {"importing what reading needs": "import rosenblatt.io.reader"}
     for factor in (1, 10):
         path = libsvm(WRITTEN["12345:0.123"], args.megabytes * factor, folder / f"{factor}.svm")
         code = f"from rosenblatt import read_chunks\nfor chunk in read_chunks({str(path)!r}): pass"

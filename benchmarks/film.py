@@ -21,7 +21,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from rosenblatt import Perceptron, film
-from rosenblatt.learn.trace import text_table
+from rosenblatt.text import text_table
 
 
 def overlapping(rows: int, features: int) -> tuple[np.ndarray, np.ndarray]:

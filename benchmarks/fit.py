@@ -7,7 +7,7 @@ Every measurement is a whole process, start-up included. The contenders take tur
 of the process. The file (seed 0) has 38 entries per row, 100,000 features and values of three
 digits; labels are those of a random hyperplane, one in ten flipped.
 
-- ours: `rosenblatt fit FILE --out MODEL --passes N`
+- ours: `rosenblatt fit FILE --out MODEL --max-iter N`
 - Vowpal Wabbit: `python -m vowpalwabbit -d FILE -f MODEL --loss_function hinge -b 18`, with
   `--passes N -c` for more than one pass, on the same rows as VW text
 - scikit-learn: load_svmlight_file, then Perceptron(shuffle=False, tol=None, max_iter=N).fit
@@ -72,7 +72,7 @@ def write(folder: Path, megabytes: float) -> tuple[Path, Path]:
 def ours(svm: Path, passes: int, python: str = sys.executable) -> list[str]:
     out = str(svm.with_suffix(".safetensors"))
     command = [python, "-m", "rosenblatt", "fit", str(svm), "--out", out]
-    return [*command, "--passes", str(passes), "--quiet"]
+    return [*command, "--max-iter", str(passes), "--quiet"]
 
 
 def vowpal_wabbit(vw: Path, passes: int) -> list[str]:

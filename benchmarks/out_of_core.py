@@ -169,14 +169,14 @@ def make_caches(folder):
 
 CONTENDERS = {
     ("LIBSVM", "rosenblatt"): ("train.svm", ours, {}),
-    ("LIBSVM", "rosenblatt, shuffled"): ("train.svm", ours, {"shuffle_seed": 0}),
+    ("LIBSVM", "rosenblatt, shuffled"): ("train.svm", ours, {"shuffle": True}),
     ("VW text", "rosenblatt"): ("train.vw", ours, {}),
     ("VW text", "Vowpal Wabbit"): ("train.vw", wabbit, {}),
     ("VW cache", "Vowpal Wabbit"): ("train.vw", wabbit, {"cache": True}),
     ("LIBSVM", "scikit-learn"): ("train.svm", sklearn_libsvm, {}),
     ("LIBSVM", "River"): ("train.svm", river_libsvm, {}),
     ("CSV, raw columns", "rosenblatt"): ("train.csv", ours_raw, {}),
-    ("CSV, raw columns", "rosenblatt, shuffled"): ("train.csv", ours_raw, {"shuffle_seed": 0}),
+    ("CSV, raw columns", "rosenblatt, shuffled"): ("train.csv", ours_raw, {"shuffle": True}),
     ("CSV, raw columns", "scikit-learn"): ("train.csv", sklearn_raw, {}),
     ("CSV, raw columns", "River"): ("train.csv", river_raw, {}),
 }

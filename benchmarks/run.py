@@ -162,7 +162,7 @@ SCRIPTS = {
         (),
         ("--quick",),
         {
-            r"method='mix'": (PAGE, "cluster"),
+            r"mode='online'": (PAGE, "cluster"),
             r"sent per round": (PAGE, "cluster-communication"),
             r"of labels flipped": (PAGE, "cluster-dask-ml"),
             r"verdict, ": (PAGE, "cluster-separability"),
@@ -180,6 +180,20 @@ SCRIPTS = {
             r"extra memory": (PAGE, "separability-large"),
         },
         ("numpy", "scipy", "highspy", "python-flint"),
+    ),
+    "proofs": Script(
+        "proofs.py",
+        (),
+        ("--rounds", "1", "--seconds", "1", "--smaller", "20"),
+        {
+            r"verdicts \|": (PAGE, "proofs-verdicts"),
+            r"margin \|": (PAGE, "proofs-margin"),
+            r"coefficients \|": (PAGE, "proofs-coefficients"),
+            r"offenders \|": (PAGE, "proofs-offenders"),
+            r"readings by": (PAGE, "proofs-readings"),
+        },
+        ("numpy", "scipy", "highspy", "python-flint"),
+        compares=True,
     ),
     "lab": Script(
         "lab.py",

@@ -29,6 +29,11 @@ from scipy.optimize import linprog
 from rosenblatt import read, separability
 
 
+def clean(n, d):
+    """The labels of the hyperplane."""
+    return _labelled(n, d)[:2]
+
+
 def flipped(n, d):
     """The label of the row farthest from the hyperplane is flipped: overlap."""
     X, y, scores = _labelled(n, d)

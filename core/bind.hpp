@@ -48,6 +48,7 @@ nb::ndarray<nb::numpy, T> copied(const std::vector<T>& values, size_t rows, size
     return own(data, {rows, columns});
 }
 
+void bind_feature_index(nb::module_&);
 void bind_kernel(nb::module_&);
 void bind_machine(nb::module_&);
 void bind_one_row(nb::module_&);
@@ -55,5 +56,6 @@ void bind_rows(nb::module_&);
 void bind_rules(nb::module_&);
 void bind_parsers(nb::module_&);
 void bind_stop(nb::module_&);
+void bind_table(nb::module_&);
 
 }  // namespace rosenblatt

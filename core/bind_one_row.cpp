@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "bind_feature_index.hpp"
 #include "bind_machine.hpp"
 #include "cpu.hpp"
+#include "parse_libsvm.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -62,47 +64,72 @@ bool number(PyObject* value, double& out) {
     return std::abs(out) < 0x1p53;
 }
 
-constexpr int64_t MOST_COLUMNS = std::numeric_limits<int32_t>::max();
-
-// The column of a key that is a whole number, -1 for any other key.
-int64_t numbered_column(PyObject* key) {
+// A key that is a whole number, -1 for any other key.
+int64_t key_number(PyObject* key) {
     if (!PyLong_CheckExact(key)) return -1;
     int overflow = 0;
-    const long long column = PyLong_AsLongLongAndOverflow(key, &overflow);
-    return overflow || column < 0 || column >= MOST_COLUMNS ? -1 : column;
+    const long long number = PyLong_AsLongLongAndOverflow(key, &overflow);
+    return overflow || number < 0 ? -1 : number;
 }
 
-// The column of a name, -1 if it has none.
-int64_t named_column(const nb::dict& names, PyObject* name) {
-    PyObject* found = PyDict_GetItemWithError(names.ptr(), name);
-    if (found) return PyLong_AsLong(found);
-    if (PyErr_Occurred()) throw nb::python_error();
-    return -1;
+// The bytes of a text; false for other objects, and for texts that UTF-8 cannot spell.
+bool read_text(PyObject* object, std::string_view& out) {
+    if (!PyUnicode_CheckExact(object)) return false;
+    Py_ssize_t size;
+    const char* const data = PyUnicode_AsUTF8AndSize(object, &size);
+    if (data == nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    out = {data, static_cast<size_t>(size)};
+    return true;
 }
+
+constexpr int64_t PLAIN_COLUMNS = LibsvmOptions{}.plain_columns;
+
+// The least number of a column that is indexed; `plain` is negative if none is so far.
+int64_t plain_limit(int64_t plain, int64_t n_features) {
+    return plain < 0 ? std::max(PLAIN_COLUMNS, n_features) : plain;
+}
+
+// What a key and a value of a dict row name: {"age": 30} the feature ("", "age"), {"city": "Rome"}
+// the feature ("city", "Rome") with value 1, {7: 0.5} column 7, and a number from `plain` on the
+// feature ("", number). The texts are those of the row.
+//
+// Numbered columns are plain until a number beyond PLAIN_COLUMNS, or beyond those of a matrix before,
+// appears. From that row on, those that the model does not have yet are indexed: their columns
+// follow the plain ones in the order in which they appear.
+struct Feature {
+    std::string_view space, name;
+    std::string digits;   // instead of `name`
+    int64_t column = -1;  // if it is not named
+    double value = 1.0;
+
+    std::string_view spelled() const { return digits.empty() ? name : digits; }
+
+    // False if this is left to Python. Runs no Python code.
+    bool read(PyObject* key, PyObject* value_, bool named, int64_t plain) {
+        if (named) {
+            if (!read_text(key, name)) return false;
+            if (PyUnicode_CheckExact(value_)) {
+                space = name;
+                return read_text(value_, name);
+            }
+        } else {
+            const int64_t number_ = key_number(key);
+            if (number_ < 0) return false;
+            if (number_ < plain)
+                column = number_;
+            else
+                digits = std::to_string(number_);
+        }
+        return number(value_, value) && std::isfinite(value);
+    }
+};
 
 // A dict whose entries are what iteration gives.
 bool is_plain_dict(PyObject* x) {
     return PyDict_Check(x) && Py_TYPE(x)->tp_iter == PyDict_Type.tp_iter;
-}
-
-// Sort the entries of a row; most rows are nearly sorted or short.
-void sort_by_column(int32_t* columns, double* values, size_t n) {
-    if (n > 64) {
-        std::vector<std::pair<int32_t, double>> entries(n);
-        for (size_t i = 0; i < n; ++i) entries[i] = {columns[i], values[i]};
-        std::sort(entries.begin(), entries.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (size_t i = 0; i < n; ++i) std::tie(columns[i], values[i]) = entries[i];
-        return;
-    }
-    for (size_t i = 1; i < n; ++i) {
-        const int32_t column = columns[i];
-        const double value = values[i];
-        size_t m = i;
-        for (; m > 0 && columns[m - 1] > column; --m)
-            columns[m] = columns[m - 1], values[m] = values[m - 1];
-        columns[m] = column, values[m] = value;
-    }
 }
 
 // Between two rows: other threads may predict, and Ctrl-C is seen.
@@ -144,9 +171,10 @@ class ArrayView {
 
 class OnlineModel {
   public:
-    OnlineModel(nb::list machines, nb::list labels, nb::dict names, int kind, int64_t n_features,
-                bool open, bool average, bool cannot_overflow, std::vector<int64_t> counts,
-                int64_t n_rows, int64_t n_mistakes)
+    OnlineModel(nb::list machines, nb::list labels, nb::object names, int kind,
+                int64_t plain_columns, int64_t n_features, bool open, bool average,
+                bool cannot_overflow, std::vector<int64_t> counts, int64_t n_rows,
+                int64_t n_mistakes)
         : names(std::move(names)),
           n_features(n_features),
           counts(std::move(counts)),
@@ -154,7 +182,9 @@ class OnlineModel {
           n_mistakes(n_mistakes),
           objects_(std::move(machines)),
           labels_(std::move(labels)),
+          index_(nb::cast<FeatureIndex&>(this->names)),
           kind_(static_cast<RowKind>(kind)),
+          plain_columns_(plain_columns),
           open_(open),
           average_(average),
           cannot_overflow_(cannot_overflow),
@@ -183,7 +213,9 @@ class OnlineModel {
                                 std::holds_alternative<Adaptive>(m->rule));
         for (size_t k = 0; k < n; ++k) numbers_[labels_[k]] = k;
     }
-    ~OnlineModel() { forget(keys_); }
+    ~OnlineModel() {
+        for (const Known& known : known_) Py_XDECREF(known.key), Py_XDECREF(known.text);
+    }
     OnlineModel(const OnlineModel&) = delete;
     OnlineModel& operator=(const OnlineModel&) = delete;
 
@@ -201,11 +233,7 @@ class OnlineModel {
         }
         Row row(*this);
         if (!row.read(x.ptr(), true, careful)) return false;
-        for (PyObject* name : row.fresh) {
-            nb::int_ column(n_features);
-            if (PyDict_SetItem(names.ptr(), name, column.ptr()) != 0) throw nb::python_error();
-            ++n_features;
-        }
+        for (const Feature& feature : row.fresh) index_.add(feature.space, feature.spelled());
         n_features = row.width;
         return learn_row(row.rows(), label) && (!careful || finite());
     }
@@ -227,12 +255,12 @@ class OnlineModel {
     }
 
     // Learn from many rows of class numbers y in order; `width` is the number of features
-    // with theirs, `new_names` has the columns of new ones. Returns the
+    // with theirs, `new_names` has the names of new ones. Returns the
     // number of rows that were learned from: fewer than all if one overflows, and -1 if nothing was
     // done, because the rows are not moderate and the call is not careful. Ctrl-C ends it after
     // some of the rows.
     int64_t learn_rows(const RowsObject& object, Input<int32_t, nb::ndim<1>> y, int64_t width,
-                       nb::dict new_names, bool careful) {
+                       const FeatureIndex& new_names, bool careful) {
         const Rows& all = object.rows;
         const Kind kind = all.ops->kind;
         if (width < n_features || width > room_)
@@ -246,7 +274,8 @@ class OnlineModel {
                 throw nb::value_error("a class number is not among the classes.");
             if (!careful && !(cannot_overflow_ && moderate(largest(one_of(all, i))))) return -1;
         }
-        if (PyDict_Update(names.ptr(), new_names.ptr()) != 0) throw nb::python_error();
+        for (size_t k = 0; k < new_names.size(); ++k)
+            index_.add(new_names.space(k), new_names.name(k));
         n_features = width;
         for (int64_t i = 0; i < all.n; ++i) {
             if (!learn_row(one_of(all, i), y.data()[i])) return i;
@@ -255,13 +284,17 @@ class OnlineModel {
         return careful && !finite() ? all.n - 1 : all.n;
     }
 
-    nb::dict names;
+    nb::object names;
     int64_t n_features;
     std::vector<int64_t> counts;  // rows of each class
     int64_t n_rows, n_mistakes;
 
   private:
-    using Keys = std::vector<PyObject*>;  // owned; null where a name is not known
+    // A key, the value if it is a text, and their column; owned. Null where nothing is known.
+    struct Known {
+        PyObject *key = nullptr, *text = nullptr;
+        int32_t column = 0;
+    };
 
     // The entries of one row, in arrays that the model keeps. The arrays are taken out while a row
     // is read, so that another call cannot meet them half filled.
@@ -284,33 +317,50 @@ class OnlineModel {
         bool read(PyObject* x, bool grow, bool careful) {
             if (!is_plain_dict(x) || model_.kind_ == RowKind::none) return false;
             const bool named = model_.kind_ == RowKind::names;
+            const int64_t plain = model_.plain_columns_;
+            const int64_t limit = plain_limit(plain, model_.n_features);
+            const FeatureIndex& index = model_.index_;
             width = model_.n_features;
-            Keys& keys = model_.keys_;
-            std::vector<int32_t>& known = model_.known_;
+            const std::vector<Known>& known = model_.known_;
             Py_ssize_t next = 0;
             PyObject *key, *value;
             double most = 0.0;
             bool sorted = true;
             for (size_t p = 0; PyDict_Next(x, &next, &key, &value); ++p) {
                 int64_t column;
-                if (named && p < keys.size() && keys[p] == key) {
-                    column = known[p];
-                } else if (named) {
-                    if (!PyUnicode_CheckExact(key)) return false;
-                    column = named_column(model_.names, key);
-                    if (column >= 0) model_.remember(p, key, int32_t(column));
+                double v = 1.0;
+                PyObject* const text = PyUnicode_CheckExact(value) ? value : nullptr;
+                if (named && p < known.size() && known[p].key == key && known[p].text == text) {
+                    column = known[p].column;
+                    if (!text && !(number(value, v) && std::isfinite(v))) return false;
                 } else {
-                    column = numbered_column(key);
-                    if (column < 0) return false;
+                    Feature feature;
+                    if (!feature.read(key, value, named, limit)) return false;
+                    v = feature.value;
+                    column = feature.column;
+                    if (column < 0) {
+                        if (!named && plain < 0) {  // Python begins to index the columns
+                            if (grow) return false;
+                            continue;
+                        }
+                        column = index.find(feature.space, feature.spelled());
+                        if (column >= 0 && named) model_.remember(p, key, text, int32_t(column));
+                        if (column >= 0 && !named) column += plain;
+                    }
+                    if (column < 0 || column >= width) {  // the model does not have it yet
+                        if (!grow) continue;
+                        if (column < 0) {
+                            const auto n = int64_t(index.size() + fresh.size());
+                            if (n >= index.max_features() || index.is_too_long(feature.space) ||
+                                index.is_too_long(feature.spelled()))
+                                return false;
+                            column = named ? n : plain + n;
+                            fresh.push_back(std::move(feature));
+                        }
+                        width = std::max(width, column + 1);
+                        if (width > model_.room_) return false;
+                    }
                 }
-                if (column < 0 || column >= width) {  // the model does not have it yet
-                    if (!grow) continue;
-                    if (named) column = width, fresh.push_back(key);
-                    width = column + 1;
-                    if (width > model_.room_) return false;
-                }
-                double v;
-                if (!number(value, v) || !std::isfinite(v)) return false;
                 most = std::max(most, std::abs(v));
                 sorted = sorted && (columns_.empty() || columns_.back() < column);
                 columns_.push_back(int32_t(column));
@@ -324,8 +374,8 @@ class OnlineModel {
             return {model_.sparse_, values_.data(), columns_.data(), ends_, 1, model_.room_};
         }
 
-        std::vector<PyObject*> fresh;  // borrowed from the row
-        int64_t width = 0;             // columns with this row
+        std::vector<Feature> fresh;  // texts are those of the row
+        int64_t width = 0;           // columns with this row
 
       private:
         OnlineModel& model_;
@@ -334,16 +384,15 @@ class OnlineModel {
         int32_t ends_[2] = {0, 0};
     };
 
-    // The column of the name at a position of a row; rows often have the same names in a row.
-    void remember(size_t position, PyObject* key, int32_t column) {
-        while (keys_.size() <= position) keys_.push_back(nullptr), known_.push_back(0);
+    // The feature at a position of a row; rows often have the same ones in the same order.
+    void remember(size_t position, PyObject* key, PyObject* text, int32_t column) {
+        if (known_.size() <= position) known_.resize(position + 1);
+        Known& known = known_[position];
         Py_INCREF(key);
-        Py_XDECREF(std::exchange(keys_[position], key));
-        known_[position] = column;
-    }
-    static void forget(Keys& keys) {
-        for (PyObject* key : keys) Py_XDECREF(key);
-        keys.clear();
+        Py_XINCREF(text);
+        Py_XDECREF(std::exchange(known.key, key));
+        Py_XDECREF(std::exchange(known.text, text));
+        known.column = column;
     }
 
     // The number of a class, -1 if the label is not known.
@@ -478,7 +527,9 @@ class OnlineModel {
     std::vector<Machine*> machines_;
     nb::list labels_;
     nb::dict numbers_;
+    FeatureIndex& index_;
     RowKind kind_;
+    int64_t plain_columns_;
     bool open_, average_, cannot_overflow_;
     bool direct_ = false, plain_ = true;
     int64_t room_ = 0;
@@ -487,66 +538,92 @@ class OnlineModel {
     std::vector<double> scores_;
     std::vector<int32_t> columns_;
     std::vector<double> values_;
-    std::vector<PyObject*> fresh_;
-    Keys keys_;                   // names of the last row, by position,
-    std::vector<int32_t> known_;  // and their columns
+    std::vector<Feature> fresh_;
+    std::vector<Known> known_;  // the features of the last rows, by position
 };
 
-// The entries of dicts in CSR form: (values, columns, row starts, number of features, new names),
-// or None if a row is not a dict of finite numbers by name or, if not `named`, by column. A name
-// that `names` does not have gets the next column; `names` stays as it is.
-nb::object index_rows(nb::list rows, nb::dict names, int64_t n_features, bool named) {
-    nb::dict fresh;
+// The entries of dicts in CSR form: (values, columns, row starts, number of features, new names,
+// plain_columns), or None if a row is not a dict of finite numbers by name or, if not `named`, by column, or if a
+// name is beyond the limits of the index. New names get the next columns; `names` stays as it is.
+nb::object index_rows(nb::list rows, const FeatureIndex& names, int64_t plain_columns,
+                      int64_t n_features, bool named) {
+    const auto n_known = int64_t(names.size());
+    FeatureIndex fresh(0, std::max<int64_t>(0, names.max_features() - n_known),
+                       names.max_name_bytes());
     std::vector<double> values;
     std::vector<int32_t> columns;
     std::vector<int64_t> ends{0};
-    std::vector<std::pair<PyObject*, int64_t>> last;  // names and columns of the last row
+    struct Known {
+        PyObject *key, *text;
+        int64_t column;
+    };
+    std::vector<Known> last;  // features of the last row
     for (size_t i = 0; i < rows.size(); ++i) {
         const nb::object row = nb::borrow(rows[i]);
         if (!is_plain_dict(row.ptr())) return nb::none();
         Py_ssize_t next = 0;
         PyObject *key, *value;
         bool sorted = true;
+        bool begins_again = false;
+        const auto begin = size_t(ends.back());
+        const int64_t before = n_features, limit = plain_limit(plain_columns, before);
         for (size_t p = 0; PyDict_Next(row.ptr(), &next, &key, &value); ++p) {
             int64_t column;
-            if (!named) {
-                column = numbered_column(key);
-                n_features = std::max(n_features, column + 1);
-            } else if (p < last.size() && last[p].first == key) {
-                column = last[p].second;
+            double v = 1.0;
+            PyObject* const text = PyUnicode_CheckExact(value) ? value : nullptr;
+            if (named && p < last.size() && last[p].key == key && last[p].text == text) {
+                column = last[p].column;
+                if (!text && !(number(value, v) && std::isfinite(v))) return nb::none();
             } else {
-                if (!PyUnicode_CheckExact(key)) return nb::none();
-                column = named_column(names, key);
-                if (column < 0) column = named_column(fresh, key);
-                if (column < 0) fresh[nb::handle(key)] = column = n_features++;
+                Feature feature;
+                if (!feature.read(key, value, named, limit)) return nb::none();
+                v = feature.value;
+                column = feature.column;
+                if (column < 0 && !named && plain_columns < 0) {  // begin the row again
+                    plain_columns = n_features = before;
+                    columns.resize(begin), values.resize(begin), last.clear();
+                    --i;
+                    begins_again = true;
+                    break;
+                }
+                if (column < 0) {
+                    column = names.find(feature.space, feature.spelled());
+                    if (column < 0) {
+                        column = fresh.add(feature.space, feature.spelled());
+                        if (column < 0) return nb::none();
+                        column += n_known;
+                    }
+                    if (!named) column += plain_columns;
+                }
+                if (column > FeatureIndex::MOST) return nb::none();
+                n_features = std::max(n_features, column + 1);
                 last.resize(std::max(last.size(), p + 1));
-                last[p] = {key, column};
+                last[p] = {key, text, column};
             }
-            double v;
-            if (column < 0 || column >= MOST_COLUMNS) return nb::none();
-            if (!number(value, v) || !std::isfinite(v)) return nb::none();
             sorted = sorted && (int64_t(columns.size()) == ends.back() || columns.back() < column);
             columns.push_back(int32_t(column));
             values.push_back(v);
         }
-        const auto first = size_t(ends.back());
+        if (begins_again) continue;
         if (!sorted)
-            sort_by_column(columns.data() + first, values.data() + first, columns.size() - first);
+            sort_by_column(columns.data() + begin, values.data() + begin, columns.size() - begin);
         ends.push_back(int64_t(columns.size()));
     }
     const std::vector<int64_t> wide(columns.begin(), columns.end());  // both of one type
-    return nb::make_tuple(copied(values), copied(wide), copied(ends), n_features, fresh);
+    return nb::make_tuple(copied(values), copied(wide), copied(ends), n_features, fresh,
+                          plain_columns);
 }
 
 }  // namespace
 
 void bind_one_row(nb::module_& m) {
     nb::class_<OnlineModel>(m, "OnlineModel", "Machines that learn from one Python row at a time.")
-        .def(nb::init<nb::list, nb::list, nb::dict, int, int64_t, bool, bool, bool,
+        .def(nb::init<nb::list, nb::list, nb::object, int, int64_t, int64_t, bool, bool, bool,
                       std::vector<int64_t>, int64_t, int64_t>(),
              nb::arg("machines"), nb::arg("labels"), nb::arg("names"), nb::arg("kind"),
-             nb::arg("n_features"), nb::arg("open"), nb::arg("average"), nb::arg("cannot_overflow"),
-             nb::arg("counts"), nb::arg("n_rows"), nb::arg("n_mistakes"))
+             nb::arg("plain_columns"), nb::arg("n_features"), nb::arg("open"), nb::arg("average"),
+             nb::arg("cannot_overflow"), nb::arg("counts"), nb::arg("n_rows"),
+             nb::arg("n_mistakes"))
         .def(
             "learn",
             [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, false); },
@@ -567,12 +644,14 @@ void bind_one_row(nb::module_& m) {
         .def_ro("counts", &OnlineModel::counts)
         .def_ro("n_rows", &OnlineModel::n_rows)
         .def_ro("n_mistakes", &OnlineModel::n_mistakes);
-    m.def("index_rows", index_rows, nb::arg("rows"), nb::arg("names"), nb::arg("n_features"),
-          nb::arg("named"),
-          nb::sig("def index_rows(rows: list, names: dict, n_features: int, named: bool) -> "
+    m.def("index_rows", index_rows, nb::arg("rows"), nb::arg("names"), nb::arg("plain_columns"),
+          nb::arg("n_features"), nb::arg("named"),
+          nb::sig("def index_rows(rows: list, names: FeatureIndex, plain_columns: int, "
+                  "n_features: int, named: bool) -> "
                   "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
-                  "numpy.typing.NDArray[numpy.int64], int, dict[str, int]] | None"),
-          "Dict rows in CSR form: values, columns, row starts, number of features, new names.");
+                  "numpy.typing.NDArray[numpy.int64], int, FeatureIndex, int] | None"),
+          "Dict rows in CSR form: values, columns, row starts, number of features, new names, and\n"
+          "plain_columns.");
 }
 
 }  // namespace rosenblatt

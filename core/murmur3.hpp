@@ -25,4 +25,20 @@ inline uint32_t murmur3(const char* key, size_t size, uint32_t seed) {
     return h ^ h >> 16;
 }
 
+// The hash of a name in a namespace of this hash, as in Vowpal Wabbit: unless `all` is set, a name
+// of digits (blanks around it are cut off) is number + seed.
+inline uint64_t vw_hash(const char* begin, const char* end, uint64_t seed, bool all = false) {
+    if (!all) {
+        const auto is_cut = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+        while (begin < end && is_cut(*begin)) ++begin;
+        while (begin < end && is_cut(end[-1])) --end;
+        uint64_t number = 0;
+        const char* p = begin;
+        for (; p < end && *p >= '0' && *p <= '9'; ++p)
+            number = number * 10 + static_cast<uint64_t>(*p - '0');
+        if (p == end) return number + seed;
+    }
+    return murmur3(begin, static_cast<size_t>(end - begin), static_cast<uint32_t>(seed));
+}
+
 }  // namespace rosenblatt

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "feature_index.hpp"
 #include "parsed_rows.hpp"
 
 namespace rosenblatt {
@@ -22,6 +23,10 @@ enum class IndexBase {
 struct LibsvmOptions {
     IndexBase base = IndexBase::detect;
     int64_t max_index = std::numeric_limits<int32_t>::max() - 1;  // as written; it fits int32
+    // With an index of features, which gets those of the block, an index from plain_columns on is
+    // written as plain_columns plus its number there. Then max_index may be larger.
+    FeatureIndex* features = nullptr;
+    int64_t plain_columns = int64_t{1} << 22;
 };
 
 class LibsvmParser {
@@ -32,6 +37,15 @@ class LibsvmParser {
     bool reserve(size_t bytes) { return rows_.reserve(bytes / 2 + 1, bytes / 4 + 1); }
 
     LineEnd parse_line(const char* p) {
+        const size_t n_features = options_.features ? options_.features->size() : 0;
+        const LineEnd found = parse_row(p);
+        if (options_.features && found.error != LineError::none)
+            options_.features->truncate(n_features);
+        return found;
+    }
+
+  private:
+    LineEnd parse_row(const char* p) {
         p = skip_blanks(p);
         if (ends_row(*p)) return {p, LineError::none};
         const Number label = parse_number(p);
@@ -43,7 +57,6 @@ class LibsvmParser {
         return parse_entries(found.at, label.value);
     }
 
-  private:
     static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'); }
     static bool ends_row(char c) { return c == '\n' || c == '#'; }
     static bool ends_word(char c) { return is_blank(c) || ends_row(c); }
@@ -90,7 +103,13 @@ class LibsvmParser {
                 return {p, range ? LineError::out_of_range : LineError::value};
             }
             if (!ends_word(*p)) return {p, LineError::after_value};
-            indices[at] = static_cast<int32_t>(index - shift);
+            int64_t column = index;
+            if (options_.features && index >= options_.plain_columns) {
+                column = options_.features->add("", std::to_string(index));
+                if (column < 0) return {begin, LineError::too_many_names};
+                column += options_.plain_columns;
+            }
+            indices[at] = static_cast<int32_t>(column - shift);
             values[at] = value.value;
             ++at;
             before = index;
@@ -106,9 +125,11 @@ class LibsvmParser {
     // An index of more than 18 digits: leading zeros, or larger than any that is allowed.
     static int64_t long_index(const char* p, const char* end) {
         int64_t index = 0;
-        for (; p < end; ++p) index = std::min(index * 10 + (*p - '0'), int64_t{1} << 40);
+        for (; p < end; ++p) index = std::min(index * 10 + (*p - '0'), kLongest);
         return index;
     }
+
+    static constexpr int64_t kLongest = std::numeric_limits<int64_t>::max() / 10 - 9;
 
     const LibsvmOptions options_;
     ParsedRows& rows_;

@@ -6,7 +6,11 @@
 // Words are separated by spaces, after the first bar also by tabs. A tag touches the first bar or
 // begins with a quote. base and tag are checked and not kept. Lines of blanks are no rows.
 //
-// Columns are those of VW: the namespace seeds the hash of the name, and the low bits count.
+// With an index of features, which gets those of the block, a feature is the pair of its namespace and
+//
+//     name, or name:text as it is written, or :k for the k-th :number of the namespace, from 0
+//
+// Without one, columns are those of VW: the namespace seeds the hash of the name, and the low bits count.
 //
 //     name           hash(name, n)                where n = hash(namespace, 0), or 0 without one
 //     name:text      hash(text, hash(name, n))
@@ -24,15 +28,17 @@
 #include <array>
 #include <cmath>
 
+#include "feature_index.hpp"
 #include "murmur3.hpp"
 #include "parsed_rows.hpp"
 
 namespace rosenblatt {
 
 struct VwOptions {
-    int bits = 18;          // 1 to 30: columns are 0 to 2^bits - 1
-    bool hash_all = false;  // `vw --hash all`
-    bool constant = false;  // add the feature that VW adds to every row, with value 1
+    int bits = 18;                     // 1 to 30: columns are 0 to 2^bits - 1
+    bool hash_all = false;             // `vw --hash all`
+    bool constant = false;             // add the feature that VW adds to every row, with value 1
+    FeatureIndex* features = nullptr;  // columns by exact name; then the fields above do not count
 };
 
 class VwParser {
@@ -51,6 +57,15 @@ class VwParser {
         const char* p = begin;
         while (*p == ' ' || *p == '\t' || *p == '\r') ++p;
         if (*p == '\n') return {p, LineError::none};
+        const size_t n_features = options_.features ? options_.features->size() : 0;
+        const LineEnd found = parse_row(begin);
+        if (options_.features && found.error != LineError::none)
+            options_.features->truncate(n_features);
+        return found;
+    }
+
+  private:
+    LineEnd parse_row(const char* const begin) {
         Header header;
         LineEnd found = parse_header(begin, header);
         if (found.error != LineError::none) return found;
@@ -59,21 +74,25 @@ class VwParser {
             found = parse_namespace(found.at + 1);
             if (found.error != LineError::none) return found;
         }
-        p = found.at;
+        const char* const p = found.at;
         if (*p != '\n' && !(*p == '\r' && p[1] == '\n')) return {p, LineError::after_feature};
-        if (options_.constant) append(kConstant, 1.0);
+        if (options_.constant && !options_.features) append(kConstant & mask_, 1.0);
         if (!sort_entries()) return {p, LineError::out_of_range};
         add_row(header);
         return found;
     }
 
-  private:
     static constexpr uint64_t kConstant = 11650396;  // where VW puts the constant feature
 
     struct Header {
         double label = std::numeric_limits<double>::quiet_NaN();
         double weight = 1.0;
         bool has_weight = false;
+    };
+
+    struct Space {
+        std::string_view name;
+        uint64_t hash = 0;
     };
 
     // Bytes that end a word, or the name in a word.
@@ -133,12 +152,14 @@ class VwParser {
     // A namespace and its features, after its bar.
     LineEnd parse_namespace(const char* p) {
         if (*p == ':') return {p, LineError::namespace_name};
-        uint64_t space = 0, unnamed = 0;
+        Space space;
+        uint64_t unnamed = 0;
         double scale = 1.0;
         if (!ends_word(*p)) {
             const char* const begin = p;
             p = skip_name(p);
-            space = hash(begin, p, 0);
+            space.name = {begin, static_cast<size_t>(p - begin)};
+            if (!options_.features) space.hash = hash(begin, p, 0);
             if (*p == ':') {
                 const Number number = parse_number(p + 1);
                 p = number.end;
@@ -156,7 +177,8 @@ class VwParser {
             if (ends_word(*p)) continue;
             const char* const begin = p;
             const char* const name_end = p = skip_name(p);
-            uint64_t column = hash(begin, name_end, space);
+            const char* text = nullptr;
+            bool numbered = false;  // one of the features that have a value only
             double value = scale;
             if (*p == ':') {
                 const Number number = parse_number(++p);
@@ -166,22 +188,40 @@ class VwParser {
                         return {p, LineError::out_of_range};
                     }
                     value = number.value * scale;
-                    if (begin == name_end) column = space + unnamed++;
+                    numbered = begin == name_end;
                 } else {
                     if (number.status != NumberStatus::not_a_number || is_number_for_vw(p)) {
                         return {number.end, LineError::feature_value};
                     }
-                    const char* const text = p;
+                    text = p;
                     p = skip_word(p);
                     if (*p == '|') return {p, LineError::feature_value};  // VW reads over this bar
-                    column = hash(text, p, column);
                     value = 1.0;
                 }
             }
+            const uint64_t place = numbered ? unnamed++ : 0;
             if (!std::isfinite(value)) return {p, LineError::out_of_range};
-            if (value != 0.0) append(column, value);
+            if (value == 0.0) continue;
+            if (!options_.features) {
+                uint64_t column = space.hash + place;
+                if (!numbered) column = hash(begin, name_end, space.hash);
+                if (text) column = hash(text, p, column);
+                append(column & mask_, value);
+                continue;
+            }
+            std::string_view name(begin, static_cast<size_t>((text ? p : name_end) - begin));
+            if (numbered) name = name_ = ':' + std::to_string(place);
+            const int64_t column = options_.features->add(space.name, name);
+            if (column < 0) return {begin, error_of(column)};
+            append(static_cast<uint64_t>(column), value);
         }
         return {p, LineError::none};
+    }
+
+    static LineError error_of(int64_t column) {
+        return column == FeatureIndex::TOO_LONG   ? LineError::name_too_long
+               : column == FeatureIndex::NOT_UTF8 ? LineError::not_utf8
+                                                  : LineError::too_many_names;
     }
 
     // Whether VW takes this value, which is not a number, for one: "3x", "-", ".e5", "info".
@@ -206,22 +246,11 @@ class VwParser {
     }
 
     uint64_t hash(const char* begin, const char* end, uint64_t seed) const {
-        if (!options_.hash_all) {
-            const auto is_cut = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-            while (begin < end && is_cut(*begin)) ++begin;
-            while (begin < end && is_cut(end[-1])) --end;
-            uint64_t number = 0;
-            const char* p = begin;
-            for (; p < end && is_digit(*p); ++p) {
-                number = number * 10 + static_cast<uint64_t>(*p - '0');
-            }
-            if (p == end) return number + seed;
-        }
-        return murmur3(begin, static_cast<size_t>(end - begin), static_cast<uint32_t>(seed));
+        return vw_hash(begin, end, seed, options_.hash_all);
     }
 
     void append(uint64_t column, double value) {
-        rows_.indices.data()[end_] = static_cast<int32_t>(column & mask_);
+        rows_.indices.data()[end_] = static_cast<int32_t>(column);
         rows_.values.data()[end_] = value;
         ++end_;
     }
@@ -274,6 +303,7 @@ class VwParser {
     size_t end_ = 0;  // of the entries of the row that is being read
     Buffer<uint64_t> keys_;
     Buffer<double> unsorted_;
+    std::string name_;
 };
 
 inline ParseStatus parse_vw(const char* text, size_t size, const VwOptions& options,

@@ -50,11 +50,13 @@ class Buffer {
     size_t size_ = 0, capacity_ = 0;
 };
 
-// Why a line is malformed. The words are in Python (rosenblatt/data/text.py).
+// Why a line is malformed. The words are in Python (rosenblatt/io/bad_lines.py).
 enum class LineError : int32_t {
     none,
-    // either format
+    // any format
     out_of_range,
+    name_too_long,
+    too_many_names,
     // LIBSVM
     label,
     query,
@@ -73,6 +75,17 @@ enum class LineError : int32_t {
     namespace_scale,
     feature_value,
     after_feature,
+    // CSV
+    quote_open,
+    after_quote,
+    bare_quote,
+    lone_cr,
+    not_utf8,
+    cell_count,
+    not_a_number,
+    integer_too_large,
+    missing_label,
+    label_too_long,
 };
 
 struct BadLine {
@@ -80,6 +93,7 @@ struct BadLine {
     int64_t column;  // in bytes, from 1
     int64_t offset;  // of that place in the block
     LineError error;
+    int32_t cell = -1;  // CSV: the number of the cell, from 0; of cell_count, how many there are
 };
 
 enum class ParseStatus { ok, out_of_memory, too_many_entries };

@@ -44,8 +44,6 @@ LONG = (
     "cli/test_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
     "test_imports.py::test_plots_are_not_needed_to_train",
     "stream/test_kill.py::test_told_to_end_the_command_saves_and_says_where",
-    "test_notebooks.py::test_a_notebook_runs[categories]",
-    "test_notebooks.py::test_a_notebook_runs[text]",
 )
 
 

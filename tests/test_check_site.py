@@ -55,6 +55,13 @@ def test_formulas_of_pages_for_students_are_typeset(tmp_path, text):
     assert found.startswith("lectures/chan.html:1: formula that is not typeset")
 
 
+def test_a_figure_that_a_cell_left_open_is_found(tmp_path):
+    (tmp_path / "open.png").write_bytes(b"")
+    body = '<img src="../open.png">'
+    (found,) = problems(tmp_path, gallery__index=body, reference__index=body)
+    assert found.startswith("gallery/index.html:1: PNG figure")
+
+
 def test_a_foreign_font_of_a_style_sheet_is_found(tmp_path):
     (tmp_path / "site.css").write_text("@font-face { src: url('https://fonts.example/a.woff2') }")
     (found,) = problems(tmp_path, index="x")

@@ -16,13 +16,11 @@ from typer.testing import CliRunner
 
 from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file
 from rosenblatt.cli import app
-from rosenblatt.comparison.compare import KEEPS, _choices
-from rosenblatt.comparison.result import Comparison
-from rosenblatt.comparison.trial import PLAIN_FIRST, Trial
-from rosenblatt.comparison.validation import blocks
-from rosenblatt.data.head import head
+from rosenblatt.comparison.compare import KEEPS, _choices, blocks
+from rosenblatt.comparison.result import PLAIN_FIRST, Comparison, Trial
 from rosenblatt.data.samples import cultivar, setosa, versicolor
 from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.io.reader import labelled_rows, read
 from rosenblatt.learn.rules import RULES, Rosenblatt
 from rosenblatt.show.trials import TrialsBar
 from tests.real_data import libsvm_file
@@ -108,24 +106,32 @@ def test_a_weight_of_0_is_a_row_less_and_the_floor_counts_weights(mixed):
     assert [t.accuracies for t in same.rows] == [t.accuracies for t in part.rows]
     heavy = compare(X, y, rules=PLAIN, cv=2, sample_weight=np.where(y > 0, 10.0, 1.0))
     assert heavy.floor.accuracy == pytest.approx(500 / 600)
+    (scaled,) = compare(
+        X, y, rules=PLAIN, keeps="last", cv=2, sample_weight=weight, before=StandardScaler()
+    ).rows
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X[20:], y[20:]))
+    for accuracy, (train, test) in zip(scaled.accuracies, folds, strict=True):
+        model = make_pipeline(StandardScaler(), Perceptron(**scaled.params))
+        score = model.fit(X[20:][train], y[20:][train]).score(X[20:][test], y[20:][test])
+        assert accuracy == pytest.approx(score)
 
 
 def test_more_than_two_classes_and_several_passes():
     X = np.random.default_rng(0).normal(size=(90, 4))
     y = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
-    found = compare(X, y, rules=PLAIN, passes=(1, 3), cv=3)
+    found = compare(X, y, rules=PLAIN, max_iter=(1, 3), cv=3)
     assert (found.n_classes, len(found.rows)) == (3, 4)
-    assert {t.passes for t in found.rows} == {1, 3}
-    by = {(t.keep, t.passes): t for t in found.rows}
+    assert {t.max_iter for t in found.rows} == {1, 3}
+    by = {(t.keep, t.max_iter): t for t in found.rows}
     assert by["last", 1].progressive_error == by["last", 3].progressive_error
-    assert "passes" in found.table()[0]
+    assert "epochs" in found.table()[0]
     assert Perceptron(**found.best.params).fit(X, y).score(X, y) > 0.7
 
 
 def test_all_rules_by_default():
     runs, refused = _choices(None, KEEPS, 2, 100, {}, 0)
     assert refused == []
-    assert [(r.rule and r.rule.name, r.keep) for r in runs] == [(None, "")] + [
+    assert [(r.name, r.keep) for r in runs] == [
         (name, keep) for name in RULES for keep in ("last", "average")
     ]
     assert set(RULES) <= set(PLAIN_FIRST)
@@ -155,9 +161,9 @@ def test_an_overflow_is_a_reason_too():
         compare(X, [0, 1] * 10, rules=PLAIN, cv=2)
 
 
-def trial(name, keep, *accuracies, passes=2):
+def trial(name, keep, *accuracies, max_iter=2):
     rule = Rosenblatt() if name == "perceptron" else Margin()
-    return Trial(rule, keep, passes, accuracies, 0.1, 0.01)
+    return Trial(rule, keep, max_iter, accuracies, 0.1, 0.01)
 
 
 def told(*trials, floor=(0.5, 0.5, 0.5)):
@@ -172,7 +178,7 @@ def test_a_clear_winner_is_recommended():
     assert found.best is found.recommended is found.rows[0]
     assert found.recommendation == (
         'Use Perceptron(rule="margin", keep="average", max_iter=2, tol=None): 91.00 % right on '
-        "rows held out. It leads the next, perceptron with keep='last' and 2 passes, by 10.67 "
+        "rows held out. It leads the next, perceptron with keep='last' and 2 epochs, by 10.67 "
         "points, more than this varies between folds (1.15)."
     )
 
@@ -237,7 +243,7 @@ def test_columns_are_made_from_what_is_not_held_out(mixed):
     for trial in found.rows:
         model = make_pipeline(StandardScaler(), Perceptron(**trial.params))
         assert trial.accuracies == pytest.approx(cross_val_score(model, X, y, cv=folds))
-    assert "made by StandardScaler, anew in each fold" in found.remarks[0]
+    assert "made by StandardScaler, fitted in each fold" in found.remarks[0]
     texts = ["good day", "bad day", "very good", "very bad", "good", "bad"] * 4
     words = compare(texts, [1, 0] * 12, rules=PLAIN, keeps="last", cv=2, before=CountVectorizer())
     assert (words.n_features, words.best.accuracy) == (4, 1.0)
@@ -270,8 +276,11 @@ def test_the_bar_is_drawn_only_where_somebody_looks(capsys):
         ({"rules": []}, "must each hold something"),
         ({"keeps": ["best"]}, "'keep' parameter"),
         ({"cv": 1}, "cv must be a whole number >= 2"),
-        ({"passes": 0}, "'max_iter' parameter"),
-        ({"max_iter": 3}, r"cannot hand on \['max_iter'\]"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"random_state": "x"}, "'random_state' parameter of compare must be"),
+        ({"n_jobs": 0}, "'n_jobs' parameter of compare must be"),
+        ({"shuffle": "x"}, "shuffle must be True or False, got 'x'"),
+        ({"tol": 3}, r"cannot hand on \['tol'\]"),
         ({"gamma": 3}, r"cannot hand on \['gamma'\]"),
     ],
 )
@@ -286,7 +295,7 @@ def test_labels_that_cannot_be_compared():
         compare(X, [1, 1, 1])
     with pytest.raises(LabelError, match="class 2 has a single row"):
         compare(X, [1, 1, 2])
-    with pytest.raises(RosenblattError, match="smaller cv"):
+    with pytest.raises(RosenblattError, match=r"fewer folds \(cv\)"):
         compare([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2], cv=3, rules=PLAIN)
 
 
@@ -315,7 +324,7 @@ def test_the_command_says_what_compare_says(csv, mixed):
         del one["seconds"]
     assert facts["trials"] == same["trials"]
     told = run("compare", csv, "--target", "kind", "--rule", "perceptron", "--keep", "average",
-               "--passes", 1, "--passes", 2, "--no-offset", "--scale")  # fmt: skip
+               "--max-iter", 1, "--max-iter", 2, "--no-fit-intercept", "--scale")  # fmt: skip
     assert told.exit_code == 0
     assert "majority class" in told.stdout
     assert "made by StandardScaler" in told.stdout
@@ -323,20 +332,20 @@ def test_the_command_says_what_compare_says(csv, mixed):
 
 
 def test_the_first_rows_of_a_file(csv, mixed):
-    found = compare_file(csv, rows=100, reading={"target": "kind"}, rules=PLAIN, cv=2)
+    found = compare_file(csv, max_rows=100, reading={"target": "kind"}, rules=PLAIN, cv=2)
     part = compare(mixed[0][:100], mixed[1][:100], rules=PLAIN, cv=2)
     assert [t.accuracies for t in found.rows] == [t.accuracies for t in part.rows]
     assert found.remarks[0] == f"These are the first 100 rows of {csv}; it has more."
-    exact = compare_file(csv, rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
+    exact = compare_file(csv, max_rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
     assert exact.remarks == ()
 
 
 def test_rows_without_a_label_and_malformed_lines_are_left_out(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |f a\n|f a b\n-1 2.0 |f b\nnonsense here\n1 |f a c\n-1 |f b c\n" * 3)
-    start = head(path, 100, bits=4, on_error="skip")
-    assert (start.unlabelled, start.table.X.shape, start.more) == (3, (12, 16), False)
-    assert start.table.sample_weight.tolist() == [1, 2, 1, 1] * 3
+    start = labelled_rows(read(path, max_rows=100, bits=4, on_error="skip"))
+    assert (start.X.shape, start.has_more) == ((12, 16), False)
+    assert start.sample_weight.tolist() == [1, 2, 1, 1] * 3
     found = compare_file(
         path, reading={"bits": 4, "on_error": "skip"}, rules=PLAIN, keeps="last", cv=2
     )
@@ -344,7 +353,7 @@ def test_rows_without_a_label_and_malformed_lines_are_left_out(tmp_path):
     assert any("malformed" in said for said in found.remarks)
     path.write_text("|f a\n|f b\n")
     with pytest.raises(LabelError, match="have no labels"):
-        head(path, 5)
+        labelled_rows(read(path, max_rows=5))
 
 
 @pytest.mark.parametrize(
@@ -366,7 +375,7 @@ def test_what_is_wrong_is_said_in_a_line(csv, extra, said):
 def test_a_sorted_file_is_cut_before_the_second_class(tmp_path):
     path = tmp_path / "sorted.csv"
     path.write_text("1,0\n" * 50 + "2,1\n" * 50)
-    done = run("compare", path, "--target", -1, "--rows", 20)
+    done = run("compare", path, "--target", -1, "--max-rows", 20)
     assert done.exit_code == 2
     assert "Take more rows, or mix the file" in done.stderr
 
@@ -374,7 +383,7 @@ def test_a_sorted_file_is_cut_before_the_second_class(tmp_path):
 @pytest.mark.parametrize("name", ["a9a/a9a.svm.gz", "digits parity.svm"])
 def test_real_data(name, tmp_path):
     file = libsvm_file(name, tmp_path)
-    found = compare_file(file, rows=4000, rules=["perceptron", "margin"], cv=3)
+    found = compare_file(file, max_rows=4000, rules=["perceptron", "margin"], cv=3)
     assert found.recommended.keep == "average"
     assert found.recommended.accuracy > found.floor.accuracy + 0.05
     last = next(t for t in found.rows if t.keep == "last")

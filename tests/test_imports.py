@@ -46,10 +46,10 @@ def loaded_by(code):
         ("from rosenblatt import Problem", {"numpy", "scipy", "scipy.sparse"}),
         ("import rosenblatt.cli", set()),
         (
-            "import rosenblatt.stream.fit, rosenblatt.stream.predict, rosenblatt.show.files",
+            "import rosenblatt.stream.fit, rosenblatt.stream.predict, rosenblatt.cli.report",
             {"numpy"},
         ),
-        ("import rosenblatt.data.libsvm, rosenblatt.data.vw_text", {"numpy"}),
+        ("import rosenblatt.io.reader", {"numpy"}),
         ("import rosenblatt.learn.engine, rosenblatt.learn.multiclass", {"numpy"}),
     ],
 )

@@ -19,7 +19,8 @@ _PUBLIC = {
     "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
     "Projectron": "rosenblatt.learn.kernel_machine",
     "RandomBudget": "rosenblatt.learn.kernel_machine",
-    "Hashing": "rosenblatt.data.hashing",
+    "Hashing": "rosenblatt.features.feature_index",
+    "TableEncoder": "rosenblatt.estimators.table_encoder",
     "Progressive": "rosenblatt.estimators._online",
     "Regret": "rosenblatt.estimators._online",
     "Margin": "rosenblatt.learn.rules",
@@ -36,17 +37,17 @@ _PUBLIC = {
     "GaussianPair": "rosenblatt.theory.gaussian_pair",
     "Columns": "rosenblatt.data.columns.frozen",
     "RawStream": "rosenblatt.data.columns.streams",
-    "columns_of_file": "rosenblatt.data.columns.looking",
+    "columns_of_file": "rosenblatt.stream.columns",
     "learn_columns": "rosenblatt.data.columns.learning",
-    "Explanation": "rosenblatt.learn.contributions",
-    "LinearModel": "rosenblatt.learn.linear",
-    "ModelExplanation": "rosenblatt.learn.heaviest",
+    "Explanation": "rosenblatt.model.explain",
+    "LinearModel": "rosenblatt.model.linear_model",
+    "ModelExplanation": "rosenblatt.model.explain",
     "Problem": "rosenblatt.data.problem",
     "Certificate": "rosenblatt.prove.certificate",
     "Overlapping": "rosenblatt.prove.certificate",
     "QuasiSeparable": "rosenblatt.prove.certificate",
     "Separable": "rosenblatt.prove.certificate",
-    "export_onnx": "rosenblatt.export",
+    "export_onnx": "rosenblatt.model.export",
     "film": "rosenblatt.show.film",
     "CertificateDisplay": "rosenblatt.plot",
     "CosineDisplay": "rosenblatt.plot",
@@ -64,24 +65,24 @@ _PUBLIC = {
     "FitResult": "rosenblatt.stream.fit",
     "fit_file": "rosenblatt.stream.fit",
     "fit_stream": "rosenblatt.stream.fit",
-    "load_model": "rosenblatt.model_file",
+    "load_model": "rosenblatt.model.model_file",
     "predict_file": "rosenblatt.stream.predict",
-    "read": "rosenblatt.data.readers",
-    "read_chunks": "rosenblatt.data.readers",
-    "save_model": "rosenblatt.model_file",
+    "read": "rosenblatt.io.reader",
+    "read_chunks": "rosenblatt.io.reader",
+    "save_model": "rosenblatt.model.model_file",
     "separability": "rosenblatt.prove.separability",
     "infinite_coefficients": "rosenblatt.prove.coefficients",
     "max_margin": "rosenblatt.prove.margin",
     "offenders": "rosenblatt.prove.offenders",
     "MaxMargin": "rosenblatt.prove.margin",
-    "NotSeparable": "rosenblatt.prove.margin",
-    "NothingProven": "rosenblatt.prove.runs.earned",
-    "RunBounds": "rosenblatt.prove.runs.run_bounds",
-    "separability_table": "rosenblatt.prove.multiclass",
-    "soft_minimum": "rosenblatt.theory.losses",
-    "versus_oracle": "rosenblatt.theory.gaussian_pair",
+    "NotSeparableError": "rosenblatt.prove.margin",
+    "NothingProvenError": "rosenblatt.errors",
+    "RunBounds": "rosenblatt.prove.bounds.result",
+    "separability_table": "rosenblatt.prove.separability.verdict_table",
+    "soft_minimum": "rosenblatt.theory.soft_minimum",
+    "versus_oracle": "rosenblatt.theory.oracle_comparison",
     "RosenblattError": "rosenblatt.errors",
-    "Undecided": "rosenblatt.errors",
+    "UndecidedError": "rosenblatt.errors",
     "RosenblattWarning": "rosenblatt.errors",
 }
 
@@ -112,8 +113,8 @@ __all__ = [
     "MinOver",
     "MistakesDisplay",
     "ModelExplanation",
-    "NotSeparable",
-    "NothingProven",
+    "NotSeparableError",
+    "NothingProvenError",
     "OneVsRestTrace",
     "OracleDisplay",
     "Overlapping",
@@ -129,8 +130,9 @@ __all__ = [
     "RosenblattWarning",
     "RunBounds",
     "Separable",
+    "TableEncoder",
     "Trace",
-    "Undecided",
+    "UndecidedError",
     "UpdateDisplay",
     "VersionSpaceDisplay",
     "WeightsDisplay",
@@ -162,23 +164,22 @@ if TYPE_CHECKING:
     from rosenblatt.comparison.result import Comparison
     from rosenblatt.data.columns.frozen import Columns
     from rosenblatt.data.columns.learning import learn_columns
-    from rosenblatt.data.columns.looking import columns_of_file
     from rosenblatt.data.columns.streams import RawStream
-    from rosenblatt.data.hashing import Hashing
     from rosenblatt.data.problem import Problem
-    from rosenblatt.data.readers import read, read_chunks
-    from rosenblatt.errors import RosenblattError, RosenblattWarning, Undecided
+    from rosenblatt.errors import RosenblattError, RosenblattWarning, UndecidedError
     from rosenblatt.estimators._online import Progressive, Regret
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron
     from rosenblatt.estimators.perceptron import Perceptron
-    from rosenblatt.export import export_onnx
-    from rosenblatt.learn.contributions import Explanation
-    from rosenblatt.learn.heaviest import ModelExplanation
+    from rosenblatt.estimators.table_encoder import TableEncoder
+    from rosenblatt.features.feature_index import Hashing
+    from rosenblatt.io.reader import read, read_chunks
     from rosenblatt.learn.kernel_machine import Projectron, RandomBudget
-    from rosenblatt.learn.linear import LinearModel
     from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
     from rosenblatt.learn.trace import OneVsRestTrace, Trace
-    from rosenblatt.model_file import load_model, save_model
+    from rosenblatt.model.explain import Explanation, ModelExplanation
+    from rosenblatt.model.export import export_onnx
+    from rosenblatt.model.linear_model import LinearModel
+    from rosenblatt.model.model_file import load_model, save_model
     from rosenblatt.plot import (
         CertificateDisplay,
         CosineDisplay,
@@ -191,24 +192,26 @@ if TYPE_CHECKING:
         VersionSpaceDisplay,
         WeightsDisplay,
     )
+    from rosenblatt.prove.bounds.result import RunBounds
     from rosenblatt.prove.certificate import (
         Certificate,
         Overlapping,
         QuasiSeparable,
         Separable,
     )
+    from rosenblatt.prove.certificate.margin import MaxMargin
     from rosenblatt.prove.coefficients import infinite_coefficients
-    from rosenblatt.prove.margin import MaxMargin, NotSeparable, max_margin
-    from rosenblatt.prove.multiclass import separability_table
+    from rosenblatt.prove.margin import NotSeparableError, max_margin
     from rosenblatt.prove.offenders import offenders
-    from rosenblatt.prove.runs.earned import NothingProven
-    from rosenblatt.prove.runs.run_bounds import RunBounds
     from rosenblatt.prove.separability import separability
+    from rosenblatt.prove.separability.verdict_table import separability_table
     from rosenblatt.show.film import film
+    from rosenblatt.stream.columns import columns_of_file
     from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
     from rosenblatt.stream.predict import predict_file
-    from rosenblatt.theory.gaussian_pair import GaussianPair, versus_oracle
-    from rosenblatt.theory.losses import soft_minimum
+    from rosenblatt.theory.gaussian_pair import GaussianPair
+    from rosenblatt.theory.oracle_comparison import versus_oracle
+    from rosenblatt.theory.soft_minimum import soft_minimum
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated, overload
+from typing import Annotated, Final, overload
 
 import numpy
 import numpy.typing
@@ -202,10 +202,83 @@ def decide(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), or
     Class numbers from scores (n, planes): score >= 0, or the first of the best.
     """
 
+class FeatureIndex:
+    """Columns of features, which are pairs of texts."""
+
+    def __init__(self, hash_bits: int | None = None, max_features: int = 1000000, max_name_bytes: int = 1000) -> None: ...
+
+    def add(self, name: str, namespace: str = '', reserved: bool = False) -> int:
+        """
+        The column of a feature, a new one if it has none; FULL or TOO_LONG if it gets none.
+        """
+
+    def find(self, name: str, namespace: str = '') -> int:
+        """The column of a feature, -1 if it has none."""
+
+    def find_all(self, names: list[str], namespace: str = '') -> numpy.typing.NDArray[numpy.int32]:
+        """`find` for a list of names."""
+
+    def pair(self, column: int) -> tuple[str, str]:
+        """Namespace and name of a column."""
+
+    def names(self, joint: str = '=') -> list[str]:
+        """
+        Name of each column, after its namespace, if it is in one, and `joint`.
+        """
+
+    def add_all(self, other: FeatureIndex) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Add the features of another index in order; their columns here, negative for none.
+        """
+
+    def arrays(self) -> tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        Bytes of all texts, their offsets and namespaces. Namespaces come first, with -1.
+        """
+
+    @staticmethod
+    def from_arrays(names: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], spaces: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], max_features: int = 1000000, max_name_bytes: int = 1000) -> FeatureIndex:
+        """An index from `arrays`. Raises ValueError if they are damaged."""
+
+    def copy(self) -> FeatureIndex:
+        """A copy that grows alone."""
+
+    def __len__(self) -> int: ...
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple[int, int, int, tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]]], /) -> None: ...
+
+    @property
+    def hash_bits(self) -> int | None: ...
+
+    @property
+    def n_features(self) -> int:
+        """Columns: as many as features, or 2**hash_bits."""
+
+    @property
+    def max_features(self) -> int: ...
+
+    @property
+    def max_name_bytes(self) -> int: ...
+
+    FULL: Final[int] = ...
+    """(arg: object, /) -> int"""
+
+    TOO_LONG: Final[int] = ...
+    """(arg: object, /) -> int"""
+
+PLAIN_COLUMNS: int = 4194304
+
+def renumber_columns(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int = 0) -> None:
+    """
+    Replace columns from `first` on by those that `columns` gives, in place, and sort rows.
+    """
+
 class OnlineModel:
     """Machines that learn from one Python row at a time."""
 
-    def __init__(self, machines: list, labels: list, names: dict, kind: int, n_features: int, open: bool, average: bool, cannot_overflow: bool, counts: Sequence[int], n_rows: int, n_mistakes: int) -> None: ...
+    def __init__(self, machines: list, labels: list, names: object, kind: int, plain_columns: int, n_features: int, open: bool, average: bool, cannot_overflow: bool, counts: Sequence[int], n_rows: int, n_mistakes: int) -> None: ...
 
     def learn(self, x: object | None, y: object | None) -> bool:
         """
@@ -217,7 +290,7 @@ class OnlineModel:
         Learn from a row of any numbers; False if it overflows; then discard the model.
         """
 
-    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, new_names: dict, careful: bool) -> int:
+    def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, new_names: FeatureIndex, careful: bool) -> int:
         """
         Learn from rows in order; how many were learned from, -1 if care is needed first.
         """
@@ -226,7 +299,7 @@ class OnlineModel:
         """The label of a row, or NotImplemented."""
 
     @property
-    def names(self) -> dict: ...
+    def names(self) -> object: ...
 
     @property
     def n_features(self) -> int: ...
@@ -240,9 +313,10 @@ class OnlineModel:
     @property
     def n_mistakes(self) -> int: ...
 
-def index_rows(rows: list, names: dict, n_features: int, named: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], int, dict[str, int]] | None:
+def index_rows(rows: list, names: FeatureIndex, plain_columns: int, n_features: int, named: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], int, FeatureIndex, int] | None:
     """
-    Dict rows in CSR form: values, columns, row starts, number of features, new names.
+    Dict rows in CSR form: values, columns, row starts, number of features, new names, and
+    plain_columns.
     """
 
 class LineError(enum.Enum):
@@ -250,37 +324,61 @@ class LineError(enum.Enum):
 
     OUT_OF_RANGE = 1
 
-    LABEL = 2
+    NAME_TOO_LONG = 2
 
-    QUERY = 3
+    TOO_MANY_NAMES = 3
 
-    INDEX = 4
+    LABEL = 4
 
-    INDEX_ORDER = 5
+    QUERY = 5
 
-    INDEX_ZERO = 6
+    INDEX = 6
 
-    INDEX_TOO_LARGE = 7
+    INDEX_ORDER = 7
 
-    VALUE = 8
+    INDEX_ZERO = 8
 
-    AFTER_VALUE = 9
+    INDEX_TOO_LARGE = 9
 
-    TAB_BEFORE_BAR = 10
+    VALUE = 10
 
-    MISSING_BAR = 11
+    AFTER_VALUE = 11
 
-    LABEL_WORDS = 12
+    TAB_BEFORE_BAR = 12
 
-    NEGATIVE_WEIGHT = 13
+    MISSING_BAR = 13
 
-    NAMESPACE_NAME = 14
+    LABEL_WORDS = 14
 
-    NAMESPACE_SCALE = 15
+    NEGATIVE_WEIGHT = 15
 
-    FEATURE_VALUE = 16
+    NAMESPACE_NAME = 16
 
-    AFTER_FEATURE = 17
+    NAMESPACE_SCALE = 17
+
+    FEATURE_VALUE = 18
+
+    AFTER_FEATURE = 19
+
+    QUOTE_OPEN = 20
+
+    AFTER_QUOTE = 21
+
+    BARE_QUOTE = 22
+
+    LONE_CR = 23
+
+    NOT_UTF8 = 24
+
+    CELL_COUNT = 25
+
+    NOT_A_NUMBER = 26
+
+    INTEGER_TOO_LARGE = 27
+
+    MISSING_LABEL = 28
+
+    LABEL_TOO_LONG = 29
 
 class BadLine:
     """A malformed line: where it is wrong, and why."""
@@ -299,6 +397,12 @@ class BadLine:
 
     @property
     def error(self) -> LineError: ...
+
+    @property
+    def cell(self) -> int:
+        """
+        CSV: the cell, from 0; of CELL_COUNT, how many there are. Otherwise -1.
+        """
 
 class ParsedRows:
     """Rows of a block of text, in CSR form."""
@@ -338,14 +442,64 @@ class ParsedRows:
     def bad_lines(self) -> list[BadLine]:
         """The first ten malformed lines."""
 
-def parse_libsvm(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], zero_based: bool | None = None, max_index: int = 2147483646) -> ParsedRows:
+def parse_libsvm(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], zero_based: bool | None = None, max_index: int | None = None, features: FeatureIndex | None = None, plain_columns: int = 4194304) -> ParsedRows:
     """
-    Parse lines of LIBSVM text. zero_based=None: indices count from 1, and 0 becomes column -1. max_index is the largest index allowed, as written.
+    Parse lines of LIBSVM text. zero_based=None: indices count from 1, and 0 becomes column -1.
+    max_index is the largest index allowed, as written. An empty index of features gets the
+    indices from plain_columns on; index k of it becomes column plain_columns + k
+    (less 1 if indices count from 1), and rows are not sorted then.
     """
 
-def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, constant: bool = False) -> ParsedRows:
+def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, constant: bool = False, features: FeatureIndex | None = None) -> ParsedRows:
     """
-    Parse lines of VW text. Columns are those of Vowpal Wabbit with -b BITS.
+    Parse lines of VW text. Columns are those of Vowpal Wabbit with -b BITS, or of an empty index,
+    which gets the features of the block by exact name.
+    """
+
+class ParsedTable:
+    """Records of a block of CSV text."""
+
+    @property
+    def numbers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """One row per record, one column for each n and m; NaN: missing or text."""
+
+    @property
+    def codes(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]:
+        """
+        One row per record, one column for each t and l: places in words; -1: missing.
+        """
+
+    @property
+    def words(self) -> list:
+        """Distinct texts of each t and l."""
+
+    @property
+    def odd(self) -> dict:
+        """Texts in mixed columns: {column of numbers: (rows, codes, words)}."""
+
+    @property
+    def n_lines(self) -> int: ...
+
+    @property
+    def n_bad_lines(self) -> int: ...
+
+    @property
+    def bad_lines(self) -> list[BadLine]:
+        """The first ten malformed lines."""
+
+def parse_csv(text: bytes | bytearray | memoryview, kinds: str, delimiter: str = ',', missing: Sequence[str] = ..., missing_labels: Sequence[str] = ..., longest_cell: int = 16777216, max_label_bytes: int = 1000) -> ParsedTable:
+    """
+    Parse whole records of CSV text. kinds has one letter per column: n (number), m (number or text), t (text), l (label), - (not kept).
+    """
+
+def csv_records_end(text: bytes | bytearray | memoryview, delimiter: str = ',', longest_cell: int = 16777216) -> int:
+    """
+    Where the last whole record ends in CSV text that goes on; 0 if there is none.
+    """
+
+def csv_first_record(text: bytes | bytearray | memoryview, delimiter: str = ',', longest_cell: int = 16777216) -> tuple[list[str] | None, int]:
+    """
+    The cells of the first record (None if it is malformed), and where the next begins.
     """
 
 def murmur3(key: bytes, seed: int = 0) -> int:
@@ -380,6 +534,21 @@ class Order:
 
     def arrange(self, n: int) -> NDArray[numpy.int64]:
         """Row numbers of the next epoch of n rows."""
+
+def assemble_rows(n_rows: int, parts: Sequence[tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64] | None]]) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]:
+    """
+    CSR rows (indptr, indices, values) from features with a column per row, -1 for none,
+    and a value per row, or 1.
+    """
+
+def standardize_csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    Standardize columns of rows in place, with means and deviations that run; a row that is
+    not finite then, or -1.
+    """
+
+def standardize_dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """The same for dense rows."""
 
 class GramBlock:
     """Rows of a kernel perceptron in visiting order."""

@@ -4,6 +4,8 @@ Every error the project raises on purpose is a :class:`RosenblattError`. Those a
 values are also ``ValueError``, because that is what scikit-learn's users catch.
 """
 
+from __future__ import annotations
+
 
 class RosenblattError(Exception):
     """The family of every error raised on purpose by this package."""
@@ -15,6 +17,44 @@ class DataError(RosenblattError, ValueError):
 
 class DataTypeError(DataError, TypeError):
     """The data are of a kind that is not numbers at all."""
+
+
+class LimitError(DataError):
+    """Input is larger than a limit that protects memory.
+
+    Parameters
+    ----------
+    what : str
+        What was counted, in words.
+    size : int
+        The size that was claimed or found.
+    limit : int
+        The largest size that is accepted.
+    place : str
+        Where: a file and a line, for example.
+    option : str, optional
+        The parameter or option that raises the limit.
+
+    Examples
+    --------
+    >>> print(LimitError("bytes in one line", 20_000_000, 16_777_216, "line 3", "max_line_bytes"))
+    line 3: 20,000,000 bytes in one line, the limit is 16,777,216. Raise it with max_line_bytes.
+    """
+
+    def __init__(
+        self, what: str, size: int, limit: int, place: str, option: str | None = None
+    ) -> None:
+        self.limit, self.place, self.option = limit, place, option
+        advice = f" Raise it with {option}." if option else ""
+        super().__init__(f"{place}: {size:,} {what}, the limit is {limit:,}.{advice}")
+        self._arguments = what, size, limit, place, option
+
+    def __reduce__(self) -> tuple[type[LimitError], tuple[object, ...]]:
+        return type(self), self._arguments
+
+
+class FileError(DataError, OSError):
+    """A file is not there, or cannot be read."""
 
 
 class LabelError(DataError):
@@ -41,7 +81,7 @@ class ClusterError(RosenblattError):
     """A cluster cannot do the work: it is not there, was lost, or a part of the data failed."""
 
 
-class Undecided(RosenblattError):
+class UndecidedError(RosenblattError):
     """A limit was reached before anything could be proven. It says how far it came."""
 
 
@@ -51,3 +91,7 @@ class RosenblattWarning(UserWarning):
 
 class MissingPackageError(RosenblattError, ImportError):
     """A package of an extra is not installed. The message has the command that does it."""
+
+
+class NothingProvenError(RosenblattError):
+    """The run proved nothing about the rows; `separability` may."""

@@ -19,6 +19,7 @@ import datasets  # noqa: E402
 import fit  # noqa: E402
 import passes  # noqa: E402
 import peers  # noqa: E402
+import proofs  # noqa: E402
 import report  # noqa: E402
 import run  # noqa: E402
 import size  # noqa: E402
@@ -260,3 +261,14 @@ def test_words_of_test_texts_are_not_learned():
     split = texts.vectorised((["a red cat", "a red dog"], np.array([0, 1])), (["red fox"], [1]), "")
     assert split.X.shape == (2, 1)  # "red", the only word in two texts
     assert split.X_test.toarray().tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("job", list(proofs.CASES))
+def test_proofs_are_measured_and_described(job, monkeypatch):
+    monkeypatch.setitem(proofs.CASES, job, {"tiny": (lambda: proofs.small("separable"),)})
+    found = proofs.measure(job, "tiny", seconds=1.0, smaller=40, limit=1.0)
+    assert found["size"][1] == 6
+    if job == "readings":
+        assert min(found["counts"].values()) >= 1
+    else:
+        assert found["result"]

@@ -49,15 +49,15 @@ def test_a_malformed_line_gets_no_advice_that_the_command_lacks(tmp_path, line):
     done = run(app, ["separable", str(path), "--target", "y"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "line 3" in done.stderr
-    assert "Fix the line or remove it" in done.stderr
+    assert "fix or remove the line" in done.stderr
     assert "skip" not in done.stderr
 
 
 def test_not_separable_is_exit_code_1(xor_csv):
     found = run(app, ["separable", str(xor_csv), "--target", "-1", "--json"])
     assert found.exit_code == 1
-    assert json.loads(found.output)["verdict"] == "overlapping"
-    through = run(app, ["separable", str(xor_csv), "--target", "2", "--no-offset"])
+    assert json.loads(found.output)["kind"] == "overlapping"
+    through = run(app, ["separable", str(xor_csv), "--target", "2", "--no-fit-intercept"])
     assert "through the origin" in through.output
 
 
@@ -91,7 +91,7 @@ def test_the_certificate_knows_the_names_of_the_columns(iris_csv, tmp_path):
     found = run(app, check)
     assert found.exit_code == 0
     assert json.loads(found.output) == {
-        "verdict": "separable",
+        "kind": "separable",
         "verified": True,
         "integrity": True,
         "truth": True,

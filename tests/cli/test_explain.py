@@ -18,7 +18,7 @@ def model(tmp_path):
         LinearModel(
             np.array([[2.0, 8, -15, 5]]), np.array([-9.0]), np.array(["no", "yes"]),
             ("repair", "reviews", "purchase", "clicked"), {"keep": "average"}, {"format": "csv"},
-            training={"rows": 5, "passes": 2}, columns={"repair": {"kind": "number"}},
+            training={"rows": 5, "epochs": 2}, columns={"repair": {"kind": "number"}},
         ),
         path,
     )  # fmt: skip
@@ -37,9 +37,9 @@ def test_a_person_sees_what_is_inside(model):
         "features       4: repair, reviews, purchase, clicked",
         "preprocessing  repair=",
         "options        keep=average",
-        "training       passes=2, rows=5",
+        "training       epochs=2, rows=5",
         "made by        rosenblatt ",
-        "format 2",
+        "format 1",
         "yes against no: offset -9",
         "purchase     -15",
     ):
@@ -51,12 +51,16 @@ def test_a_program_gets_json(model):
     facts = json.loads(run(model, "--json").output)
     assert facts["classes"] == ["no", "yes"]
     assert len(facts["digest"]) == 64
-    assert facts["largest_weights"][0]["weights"][0] == {"feature": "purchase", "weight": -15}
+    assert facts["largest_weights"][0]["weights"][0] == {
+        "feature": "purchase",
+        "weight": -15,
+        "deviation": None,
+    }
     assert facts["columns"] == {"repair": {"kind": "number"}}
 
 
 def test_json_has_no_infinite_numbers():
-    kept = Path(__file__).parents[1] / "data_files" / "model_v1_float32.safetensors"
+    kept = Path(__file__).parents[1] / "model" / "files" / "model_v1_float32.safetensors"
     facts = json.loads(run(kept, "--json").output, parse_constant=pytest.fail)
     assert (facts["format"], facts["options"]) == (1, {"tol": "-inf"})
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from rosenblatt import Perceptron, read
 from rosenblatt.cli import app
-from rosenblatt.data.reading import Progress
-from rosenblatt.model_file import load_model
-from rosenblatt.show.files import Bar
+from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.io.progress import Progress
+from rosenblatt.model.model_file import load_model
 from tests.waiting import wait_until
 
 
@@ -41,20 +41,20 @@ def setosa(tmp_path, iris):
 
 
 @pytest.mark.parametrize("keep", ["average", "last"])
-@pytest.mark.parametrize("offset", ["--offset", "--no-offset"])
+@pytest.mark.parametrize("offset", ["--fit-intercept", "--no-fit-intercept"])
 def test_fit_gives_the_weights_of_the_perceptron(setosa, tmp_path, keep, offset):
     out = tmp_path / "m.safetensors"
-    done = run("fit", setosa, "--out", out, "--passes", 7, "--keep", keep, offset, "--json")
+    done = run("fit", setosa, "--out", out, "--max-iter", 7, "--keep", keep, offset, "--json")
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
     table = read(setosa)
     clf = Perceptron(
-        shuffle=False, max_iter=7, tol=None, keep=keep, fit_intercept=offset == "--offset"
+        shuffle=False, max_iter=7, tol=None, keep=keep, fit_intercept=offset == "--fit-intercept"
     ).fit(table.X, table.y)
     model = load_model(out)
     assert model.coef.tobytes() == clf.coef_.tobytes()
     assert model.intercept.tobytes() == clf.intercept_.tobytes()
-    assert facts["mistakes_per_pass"] == clf.trace_.mistakes.tolist()
+    assert facts["mistakes_per_epoch"] == clf.trace_.mistakes.tolist()
     assert facts["progressive_error"] == clf.trace_.mistakes[0] / 150
     assert (facts["rows"], facts["features"]) == (150, 4)
     assert model.reader == {"format": "libsvm", "zero_based": False}
@@ -63,9 +63,9 @@ def test_fit_gives_the_weights_of_the_perceptron(setosa, tmp_path, keep, offset)
 
 def test_fit_tells_people_what_happened_and_predict_counts_the_errors(setosa, tmp_path):
     out, labels = tmp_path / "m.safetensors", tmp_path / "labels.txt"
-    told = run("fit", setosa, "--out", out, "--passes", 100, "--keep", "last").stdout
+    told = run("fit", setosa, "--out", out, "--max-iter", 100, "--keep", "last").stdout
     assert "a whole epoch without an update" in told
-    assert re.search(r"mistakes per pass +\d+, (\d+, )*0\n", told)
+    assert re.search(r"mistakes per epoch +\d+, (\d+, )*0\n", told)
     assert "progressive error" in told
     assert "MB/s" in told
     assert str(out) in told
@@ -83,7 +83,7 @@ def test_three_classes_of_a_csv_file(iris, tmp_path):
     ]
     path, out = tmp_path / "iris.csv", tmp_path / "m"
     path.write_text("\n".join(lines))
-    done = run("fit", path, "--out", out, "--target", "kind", "--passes", 5, "--json")
+    done = run("fit", path, "--out", out, "--target", "kind", "--max-iter", 5, "--json")
     clf = Perceptron(shuffle=False, max_iter=5, tol=None, keep="average").fit(X, names[species])
     model = load_model(out)
     assert model.coef.tobytes() == clf.coef_.tobytes()
@@ -91,17 +91,17 @@ def test_three_classes_of_a_csv_file(iris, tmp_path):
     assert 0.0 < json.loads(done.stdout)["progressive_error"] < 1.0
     facts = json.loads(run("predict", out, path, "--json").stdout)
     assert facts["errors"] == (clf.predict(X) != names[species]).sum()
-    assert "one against the rest each" in run("fit", path, "--out", out, "--target", "kind").stdout
+    assert "one hyperplane per class" in run("fit", path, "--out", out, "--target", "kind").stdout
     path.write_text("a,b,x,d,kind\n1,2,3,4,setosa\n")
     other = run("predict", out, path)
     assert other.exit_code == 2
-    assert "column 2 is 'x', the model has 'c'" in other.output
+    assert "has no column 'c' of the model" in other.output
 
 
 def test_vw_text_is_hashed_the_same_way_again(tmp_path):
     path, out = tmp_path / "a.vw", tmp_path / "m"
     path.write_text("1 2.0 |f good fine\n-1 |f bad\n1 |f fine\n-1 |f bad poor\n")
-    assert run("fit", path, "--out", out, "--bits", 6, "--passes", 9).exit_code == 0
+    assert run("fit", path, "--out", out, "--hash-bits", 6, "--max-iter", 9).exit_code == 0
     assert load_model(out).coef.shape == (1, 64)
     assert json.loads(run("predict", out, path, "--json").stdout)["errors"] == 0
     path.write_text("|f good\n1 |f bad\n-1 |f bad\n")
@@ -118,7 +118,7 @@ def test_features_that_were_never_met_have_weight_0(tmp_path):
     path.write_text("1 1:1\n-1 2:1\n")
     wide.write_text("1 1:1 9:5\n-1 2:1 7:3\n")
     narrow.write_text("1 1:1\n")
-    assert run("fit", path, "--out", out, "--passes", 9).exit_code == 0
+    assert run("fit", path, "--out", out, "--max-iter", 9).exit_code == 0
     for file in (wide, narrow):
         assert json.loads(run("predict", out, file, "--json").stdout)["errors"] == 0
 
@@ -141,7 +141,7 @@ def test_a_table_without_labels_is_predicted(iris, tmp_path, kind, header):
     whole = write([*X.T, species], tmp_path / f"whole.{kind}")
     bare = write(X.T, tmp_path / f"bare.{kind}")
     target = "species" if header else -1
-    run("fit", whole, "--out", tmp_path / "m", "--target", target, "--passes", 3)
+    run("fit", whole, "--out", tmp_path / "m", "--target", target, "--max-iter", 3)
     for path in (whole, bare):
         done = run("predict", tmp_path / "m", path, "--out", tmp_path / f"{path.stem}.txt")
         assert done.exit_code == 0, done.output
@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left(tmp_path, text, options, mess
     path = tmp_path / "data.svm"
     if text is not None:
         path.write_text(text)
-    done = run("fit", path, "--out", tmp_path / "m", "--passes", 3, *options)
+    done = run("fit", path, "--out", tmp_path / "m", "--max-iter", 3, *options)
     assert done.exit_code == 2
     assert message in done.output
     assert set(os.listdir(tmp_path)) <= {"data.svm"}
@@ -188,7 +188,7 @@ def test_malformed_lines_can_be_left_out(tmp_path):
     path.write_text("1 1:1\nwhat\n-1 2:1\n")
     done = run("fit", path, "--out", tmp_path / "m", "--skip-errors")
     assert done.exit_code == 0
-    assert "1, left out" in done.stdout
+    assert "1, skipped" in done.stdout
 
 
 def test_a_place_that_is_not_there_is_refused_before_work_is_done(setosa, tmp_path):
@@ -199,12 +199,12 @@ def test_a_place_that_is_not_there_is_refused_before_work_is_done(setosa, tmp_pa
 
 def test_the_bar_is_drawn(capsys):
     said = []
-    with Bar(said.append, draw=True) as bar:
+    with ProgressBar(said.append, draw=True) as bar:
         bar.begin(1)
         for k in (1, 2):
             bar.progress(Progress(50 * k, 100, 1000 * k, 0, 0.5))
     shown = capsys.readouterr().err
-    assert "pass 1" in shown
+    assert "epoch 1" in shown
     assert "2,000 rows, 4,000 rows/s" in shown
     assert not said
 
@@ -316,3 +316,76 @@ def test_a_model_without_a_place_is_called_as_its_file(tmp_path, monkeypatch):
     refused = CliRunner().invoke(app, ["fit", "-", "--format", "libsvm"], input="1 1:1\n")
     assert refused.exit_code == 2
     assert "Give --out" in refused.stderr
+
+
+def test_no_model_is_replaced_unless_out_names_it(setosa, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("fit", "setosa.svm").exit_code == 0
+    before = (tmp_path / "setosa.safetensors").read_bytes()
+    (tmp_path / "setosa.csv").write_text("a,y\n1,0\n2,1\n")
+    refused = run("fit", "setosa.csv", "--target", "y")
+    assert refused.exit_code == 2
+    assert (
+        "setosa.safetensors exists. Give --out setosa.safetensors to replace it" in refused.stderr
+    )
+    assert (tmp_path / "setosa.safetensors").read_bytes() == before
+    named = run("fit", "setosa.csv", "--target", "y", "--out", "setosa.safetensors")
+    assert named.exit_code == 0
+    assert load_model(tmp_path / "setosa.safetensors").feature_names == ("a",)
+
+
+def test_a_private_model_and_private_labels_stay_private(setosa, tmp_path):
+    for name in ("m", "labels"):
+        (tmp_path / name).touch(mode=0o600)
+    assert run("fit", setosa, "--out", tmp_path / "m").exit_code == 0
+    assert run("predict", tmp_path / "m", setosa, "--out", tmp_path / "labels").exit_code == 0
+    for name in ("m", "labels"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_escape_sequences_never_reach_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nasty = "\x1b[2J\x1b]0;title\x07\x9b31m\u202eevil"
+    (tmp_path / "rows.csv").write_text(f"{nasty},x,{nasty}y\n1,2,{nasty}a\n2,1,{nasty}b\n3,,c\n")
+    commands = [
+        ("fit", "rows.csv", "--target", f"{nasty}y", "--out", "m"),
+        ("fit", "rows.csv", "--target", f"{nasty}y", "--out", "m", "--json"),
+        ("explain", "m"),
+        ("explain", "m", "--json"),
+        ("predict", "m", "rows.csv"),
+        ("fit", f"{nasty}.svm"),
+        ("fit", "rows.csv", "--target", nasty * 2),
+        ("separable", "rows.csv", "--target", f"{nasty}y"),
+        ("compare", "rows.csv", "--target", "x", "--folds", 2),
+    ]
+    for command in commands:
+        done = run(*command)
+        for character in "\x1b\x07\x9b\u202e":
+            assert character not in done.stdout + done.stderr, command
+    assert run(*commands[0]).exit_code == 0
+
+
+def test_json_is_one_document_on_the_output_and_all_else_on_stderr(setosa, tmp_path):
+    out = tmp_path / "m"
+    done = run("fit", setosa, "--out", out, "--json")
+    assert json.loads(done.stdout)["epochs"] == 1
+    assert json.loads(run("explain", out, "--json").stdout)["features"] == 4
+    labels = run("predict", out, setosa, "--out", "-", "--json")
+    assert json.loads(labels.stderr)["rows"] == 150
+    assert len(labels.stdout.splitlines()) == 150
+
+
+def test_the_shared_options_read_the_same_rows(tmp_path):
+    (tmp_path / "a.csv").write_text("1;2;a\n2;1;b\n")
+    model = tmp_path / "m"
+    assert run("fit", tmp_path / "a.csv", "--target", -1, "--out", model).exit_code == 2
+    given = ["--delimiter", ";", "--no-header", "--target", -1]
+    done = run("fit", tmp_path / "a.csv", *given, "--out", model)
+    assert done.exit_code == 0, done.output
+    assert load_model(model).coef.shape == (1, 2)
+    (tmp_path / "b.svm").write_text("1 1:1\n-1 2:1\n")
+    for base, width in (("--zero-based", 3), ("--one-based", 2)):
+        assert run("fit", tmp_path / "b.svm", base, "--out", model).exit_code == 0
+        assert load_model(model).coef.shape == (1, width)
+    refused = run("fit", tmp_path / "a.csv", "--column", "=number", "--out", model)
+    assert "NAME=KIND" in refused.stderr

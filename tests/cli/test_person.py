@@ -90,8 +90,8 @@ class Terminal:
 
 
 def test_a_bar_on_a_terminal_and_ctrl_c_ends_it(rows, tmp_path, interruptible):
-    with Terminal("fit", rows, "--out", tmp_path / "m", "--passes", 10**8) as terminal:
-        terminal.until(r"pass [1-9]\d*.*rows/s")
+    with Terminal("fit", rows, "--out", tmp_path / "m", "--max-iter", 10**8) as terminal:
+        terminal.until(r"epoch [1-9]\d*.*rows/s")
         terminal.type(b"\x03")
         shown = terminal.until(None)
         assert terminal.process.wait() == 130
@@ -136,7 +136,7 @@ def test_a_model_goes_through_a_pipe_and_labels_come_out(rows, tmp_path):
 def test_ctrl_c_while_rows_are_awaited_that_do_not_come(rows, tmp_path, interruptible):
     """The other end of the pipe is open and silent: nobody waits for it."""
     process = subprocess.Popen(
-        [*COMMAND, "fit", "-", "--out", tmp_path / "m", "--passes", "3"],
+        [*COMMAND, "fit", "-", "--out", tmp_path / "m", "--max-iter", "3"],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     text = rows.read_text()

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import _core
 from rosenblatt._core import LineError
-from tests.data import slow_readers as slow
+from tests.io import slow_readers as slow
 
 LARGEST = 2**31 - 2
 BAD_LINES_KEPT = 10

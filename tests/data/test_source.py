@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from rosenblatt import read_chunks
 from rosenblatt.data.block import START, Csr, Position, stack
-from rosenblatt.data.file_source import CachedSource, FileSource, ShuffledSource
-from rosenblatt.data.shuffle import Shuffle
 from rosenblatt.data.source import ChunkSource, LabelIndex
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.io.block_cache import CachedSource, Shuffle, ShuffledSource
 
 
 def dense(X):
@@ -82,7 +81,7 @@ def test_rows_after_a_position(kind, sparse, tmp_path):
             for x, k in zip(X, y, strict=True)
         )
         (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
-        source = FileSource(read_chunks(tmp_path / "rows.svm", chunk_bytes=60))
+        source = read_chunks(tmp_path / "rows.svm", chunk_bytes=60, zero_based=False).source()
     ends = [START]
     for epoch in (1, 2):
         for after in ends:

@@ -1,6 +1,7 @@
 """Bad input: an error of the family that names what was given, and an estimator as it was."""
 
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -425,9 +426,9 @@ NAN, INF, RNG = float("nan"), float("inf"), np.random.default_rng(0)
 BAD_PARAMETERS = {
     "penalty": ["l3", True, 0],
     "alpha": [-1.0, NAN, INF, "a", None],
-    "l1_ratio": [-0.1, 1.1, NAN, None],
+    "l1_ratio": [-0.1, 1.1, NAN],
     "learning_rate": ["pa1", None, 0.1],
-    "power_t": [-0.5, NAN, INF, "a", None],
+    "power_t": [NAN, INF, "a", None],
     "fit_intercept": ["yes", 1, None],
     "max_iter": [0, -1, 1.5, "a", None],
     "tol": [-1.0, NAN, "a"],
@@ -541,9 +542,23 @@ def test_the_optimal_rate_needs_an_alpha():
 
 
 def test_the_pocket_has_no_partial_fit():
-    message = "keep='pocket' needs the whole training set"
-    refused(NotSupportedError, message, fitted(keep="pocket").partial_fit, X, Y)
-    refused(NotSupportedError, message, Perceptron(keep="pocket").partial_fit, X, Y)
+    for clf in (fitted(keep="pocket"), Perceptron(keep="pocket"), Perceptron(rule="minover")):
+        assert not hasattr(clf, "partial_fit")
+        with pytest.raises(AttributeError, match="partial_fit") as caught:
+            clf.partial_fit(X, Y)
+        assert isinstance(caught.value.__cause__, NotSupportedError)
+        assert re.search("keep='pocket' needs the whole|rule='minover' compares all rows",
+                         str(caught.value.__cause__))  # fmt: skip
+    assert hasattr(Perceptron(keep="mean", rule="x"), "partial_fit")  # which names the parameter
+
+
+def test_elastic_net_needs_its_share_of_l1():
+    clf = fitted().set_params(penalty="elasticnet", l1_ratio=None)
+    refused(ParameterError, "l1_ratio must be set", clf.fit, X, Y)
+    np.testing.assert_array_equal(
+        Perceptron(penalty="l1", l1_ratio=None).fit(X, Y).coef_,
+        Perceptron(penalty="l1").fit(X, Y).coef_,
+    )
 
 
 def test_partial_fit_has_no_early_stopping():

@@ -4,6 +4,8 @@ import copy
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter, OrderedDict, defaultdict
@@ -23,14 +25,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import Hashing, Perceptron, load_model, save_model
+from rosenblatt._core import PLAIN_COLUMNS as LARGE
+from rosenblatt._core import FeatureIndex
 from rosenblatt.errors import (
     DataError,
     DataTypeError,
     LabelError,
+    LimitError,
     NotSupportedError,
     OverflowedError,
 )
 from rosenblatt.learn.online import OnlineLearner
+from tests.io.slow_readers import murmur3
 from tests.real_data import rows_of
 
 RULES = ["perceptron", "margin", "pa", "pa1", "pa2", "arow", "scw", "sop", "alma"]
@@ -303,7 +309,7 @@ def test_edited_weights_and_new_parameters_are_respected():
 
 def test_a_model_that_learned_by_name_has_a_file(tmp_path):
     clf = loop(Perceptron(), [{"x": 1}, {"y": 1}], ["a", "b"])
-    save_model(tmp_path / "m", clf)
+    save_model(clf, tmp_path / "m")
     back = load_model(tmp_path / "m")
     assert back.feature_names == ("x", "y")
     assert np.array_equal(back.coef, clf.coef_)
@@ -336,7 +342,11 @@ def test_what_it_cannot_do_it_says(options):
 BAD = [
     ({"a": np.nan}, 0, DataError, "'a' is nan"),
     ({"new": np.inf}, 0, DataError, "'new' is inf"),
-    ({"a": "red"}, 0, DataTypeError, "a=red"),
+    ({"a": b"red"}, 0, DataTypeError, "not a number"),
+    ({"a": "\ud800"}, 0, DataError, "Unicode"),
+    ({"\ud800": 1}, 0, DataError, "Unicode"),
+    ({"n" * 1001: 1}, 0, LimitError, "1,001 bytes in the name"),
+    ({"a": "n" * 1001}, 0, LimitError, "1,001 bytes in the name"),
     ({"a": None}, 0, DataTypeError, "not a number"),
     ({"a": 10**400}, 0, DataTypeError, "fits"),
     ({"a": 1, 3: 1}, 0, DataTypeError, "all of one kind"),
@@ -387,7 +397,9 @@ def test_bad_arrays_and_columns():
     with pytest.raises(DataError, match="counted from 0"):
         Perceptron().learn_one({-1: 1.0}, 0)
     with pytest.raises(DataError, match="no room"):
-        Perceptron().learn_one({1 << 50: 1.0}, 0)
+        Perceptron().learn_one({1 << 63: 1.0}, 0)
+    with pytest.raises(DataTypeError, match="not a number"):
+        Perceptron().learn_one({3: "red"}, 0)
     same(clf, Perceptron().learn_many(np.eye(3), [0, 1, 0]))
     assert clf.learn_one([1, 0, True], 1).coef_.shape == (1, 3)
 
@@ -398,6 +410,116 @@ def test_sparse_rows_and_numbered_columns_widen():
     assert clf.predict_one({5: 1.0, 99: 3.0}) == "b"
     clf.learn_one(sp.csr_matrix([[0.0] * 7 + [1.0]]), "a")
     assert clf.n_features_in_ == 8
+
+
+def test_texts_are_categories():
+    rows = [{"age": 30.0, "city": "Rome"}, {"age": 2.0, "city": "Oslo"}, {"city": "Rome"}]
+    spelled = [{"age": 30.0, "city=Rome": 1.0}, {"age": 2.0, "city=Oslo": 1.0}, {"city=Rome": 1.0}]
+    y = ["a", "b", "a"]
+    clf = loop(Perceptron(), rows, y)
+    same(clf, loop(Perceptron(), spelled, y))
+    same(clf, Perceptron().learn_many(rows, y))
+    assert clf.feature_names_in_.tolist() == ["age", "city=Rome", "city=Oslo"]
+    odd = [{np.str_("age"): 30.0, "city": np.str_("Rome")}, *rows[1:]]
+    same(clf, loop(Perceptron(), odd, y))
+    same(clf, Perceptron().learn_many(odd, y))
+    assert clf.predict_one({"city": "Rome", "age": "old"}) == clf.predict_one({"city": "Rome"})
+
+
+def test_categories_go_on_after_other_methods():
+    clf = Perceptron().learn_one({"city": "Rome"}, 1).learn_one({"age": 2.0}, 0)
+    X = pd.DataFrame(np.zeros((1, 2)), columns=clf.feature_names_in_)
+    clf.partial_fit(X, [1]).learn_one({"city": "Rome"}, 1)
+    assert clf.feature_names_in_.tolist() == ["city=Rome", "age"]
+
+
+def test_a_column_and_a_category_stay_apart():
+    """The column "a" with the text "b=c" is not the column "a=b" with the text "c"."""
+    clf = loop(Perceptron(), [{"a": "b=c"}, {"a=b": "c"}], [1, 0])
+    assert clf.feature_names_in_.tolist() == ["a=b=c", "a=b=c"]
+    assert (clf.predict_one({"a": "b=c"}), clf.predict_one({"a=b": "c"})) == (1, 0)
+    for go_on in (
+        lambda clf: clf.set_params(eta0=2.0),
+        lambda clf: pickle.loads(pickle.dumps(clf)),
+    ):
+        clf = go_on(clf)
+        assert (clf.predict_one({"a": "b=c"}), clf.predict_one({"a=b": "c"})) == (1, 0)
+        assert clf.learn_one({"a": "b=c"}, 1).n_features_in_ == 2
+
+
+def test_no_more_names_than_the_index_takes():
+    clf = Perceptron().learn_one({"a": 1.0}, 0)
+    online = clf._online
+    online.refresh()
+    online.features.index = index = FeatureIndex(max_features=2)
+    index.add("a")
+    online._connect()
+    clf._go_on(online)
+    clf.learn_one({"b": 1.0}, 1)
+    before = everything(clf)
+    for call in (
+        lambda: clf.learn_one({"a": 1.0, "c": 1.0}, 1),
+        lambda: clf.learn_many([{"a": 1.0}, {"c": 1.0}], [1, 0]),
+    ):
+        with pytest.raises(LimitError, match="3 names of features, the limit is 2"):
+            call()
+    assert everything(clf) == before
+
+
+@given(st.lists(st.dictionaries(st.sampled_from([0, 5, LARGE, LARGE + 7, 2**31, 2**62]),
+                                st.floats(-2, 2), min_size=1), min_size=2, max_size=9))  # fmt: skip
+def test_large_columns_follow_the_others(rows):
+    """From the first row with a large number on, new columns are numbered as they appear."""
+    y = [k % 2 for k in range(len(rows))]
+    one, many = loop(Perceptron(), rows, y), Perceptron().learn_many(rows, y)
+    same(one, many)
+    plain, width, index = None, 0, {}
+    for row in rows:
+        if plain is None and max(row) >= LARGE:
+            plain = width
+        for k in row:
+            if plain is not None and k >= plain:
+                index.setdefault(k, plain + len(index))
+            width = max(width, index.get(k, k) + 1)
+    small = [{index.get(k, k): v for k, v in row.items()} for row in rows]
+    same(one, loop(Perceptron(), small, y))
+    assert one.n_features_in_ == width < 20
+    twin = loop(Perceptron(), small, y)
+    assert [one.predict_one(row) for row in rows] == [twin.predict_one(row) for row in small]
+    assert not hasattr(one, "feature_names_in_")
+    again = pickle.loads(pickle.dumps(one.set_params(eta0=1.0)))
+    same(again.learn_many(rows, y), loop(Perceptron(), small + small, y + y))
+
+
+def test_a_large_column_takes_little_memory(interruptible):
+    """It would be 16 GB for each array of weights."""
+    program = """
+import resource
+from rosenblatt import Perceptron
+Perceptron().learn_one({3: 1.0}, 0)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)
+clf = Perceptron().learn_one({2_000_000_000: 1.0}, "a").learn_one({7: 1.0}, "b")
+clf.learn_many([{2_000_000_000: 1.0}, {3_000_000_000: 1.0}], ["a", "b"])
+assert clf.coef_.shape == (1, 3), clf.coef_.shape
+"""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("needs /proc and RLIMIT_AS")
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_wide_matrices_keep_their_columns():
+    wide = sp.csr_matrix(([1.0, -1.0], ([0, 1], [3, LARGE + 9])), (2, LARGE + 10))
+    clf = Perceptron().learn_many(wide, [1, 0])
+    assert clf.n_features_in_ == LARGE + 10
+    assert clf.predict_one(wide[1]) == clf.predict_one({LARGE + 9: -1.0}) == 0
+    same(clf, loop(Perceptron(), wide, [1, 0]))
+    clf.learn_one({LARGE + 20: 1.0}, 1)
+    assert clf.n_features_in_ == LARGE + 11
+    with pytest.raises(DataError, match="order in which"):
+        clf.learn_one(sp.csr_matrix((1, LARGE + 30)), 1)
+    with pytest.raises(LimitError, match="columns"):
+        Perceptron().learn_one(sp.csr_matrix((1, 2**40)), 1)
 
 
 # --------------------------------------------------------------------- hashing
@@ -412,6 +534,13 @@ def test_hashed_rows_stay_within_their_columns():
     total = hashed({f"word{k}": 1.0 for k in range(200)})
     parts = [hashed({f"word{k}": 1.0}) for k in range(200)]
     assert total == {c: sum(p.get(c, 0.0) for p in parts) for c in total}
+    assert hashed({"city": "Rome", "7": 2}) == {
+        murmur3(b"Rome", murmur3(b"city", 0)) % 16: 1.0,
+        7: 2.0,
+    }
+    for row, words in [({"a": None}, "not a number"), ({"a": np.nan}, "nan"), ({3: 1}, "dict of")]:
+        with pytest.raises(DataError, match=words):
+            hashed(row)
     for bits in (0, 31, 2.0, True):
         with pytest.raises(ValueError, match="bits must be"):
             Hashing(bits=bits)

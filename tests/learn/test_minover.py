@@ -214,8 +214,6 @@ def test_what_it_cannot_do_it_says(params, words):
 
 def test_what_else_it_cannot_do():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(NotSupportedError, match="Use fit"):
-        Perceptron(rule="minover").partial_fit(X, y == 0)
     with pytest.raises(NotSupportedError, match="multiclass='ovr'"):
         Perceptron(rule="minover", multiclass="direct").fit(X, y)
     with pytest.raises(NotSupportedError, match="warm_start=False"):

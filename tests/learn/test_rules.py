@@ -409,7 +409,7 @@ def test_a_film_of_any_rule(rule, tmp_path):
 
 def test_pictures_of_one_update_are_for_rules_that_add_rows():
     X, y = some_rows(8, d=2)
-    with pytest.raises(NotSupportedError, match=r"rule=arow\(.*not a multiple of its row"):
+    with pytest.raises(NotSupportedError, match=r"rule=arow\(.*does not add a multiple of its row"):
         UpdateDisplay.from_estimator(fitted("arow", X, y, record="updates"), X, y)
     with pytest.raises(NotSupportedError, match="has steps of its own"):
         CosineDisplay.from_estimator(fitted("pa", X, y, record="updates"), X, y)

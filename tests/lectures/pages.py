@@ -5,8 +5,8 @@ A test asserts on the variables of the page:
     page = run_page("sutd")
     assert page["mistakes"] == 3
 
-`rosenblatt.lectures.cells` runs them, as it does for notebooks. Warnings are errors, as in every
-test. A cell that fails raises `PageError` with page, line and cell.
+`rosenblatt.lectures.notebook` runs them, as it does for notebooks. Warnings are errors, as in
+every test. A cell that fails raises `PageError` with page and cell.
 """
 
 import functools
@@ -14,9 +14,7 @@ import functools
 import matplotlib as mpl
 import pytest
 
-from rosenblatt.lectures import cells
-from rosenblatt.lectures.cells import PageError
-from rosenblatt.lectures.notebook import pages_folder
+from rosenblatt.lectures.notebook import PageError, page_notebook, pages_folder, run
 
 
 def page_path(name):
@@ -32,17 +30,12 @@ def page_text(name):
     return page_path(name).read_text(encoding="utf-8")
 
 
-def page_code(name):
-    """Cells and `{eval}` expressions of a page, in their order."""
-    return cells.page_code(page_text(name))
-
-
 @functools.cache
 def _run(name, folder):
     """A page that ran, or the error that ended it: a broken page runs once too."""
     mpl.use("Agg")
     try:
-        return cells.run(page_text(name), page_path(name), folder or page_path(name).parent)
+        return run(page_notebook(page_text(name)), name, folder or page_path(name).parent)
     except PageError as error:
         return error
 
@@ -70,4 +63,4 @@ def run_page(name, folder=None):
     found = _run(name, folder)
     if isinstance(found, PageError):
         raise found
-    return found.variables
+    return found

@@ -15,7 +15,7 @@ from rosenblatt.data.taught import petals
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures import exercise
 from rosenblatt.lectures.answers import UnreadableError, numbers, parts, rows
-from rosenblatt.lectures.checks import CHECKS, ROUNDS
+from rosenblatt.lectures.checks import ROUNDS
 from rosenblatt.lectures.exercises import exercises
 from rosenblatt.lectures.notebook import LECTURES
 
@@ -97,7 +97,7 @@ UNREADABLE = {
 def test_there_are_three_for_sutd_and_two_for_each_other_lecture():
     per_lecture = {name: len([e for e in exercises() if e.startswith(name)]) for name in LECTURES}
     assert per_lecture == {"radivojac": 2, "chan": 2, "sutd": 3, "online": 2, "cisc271": 2}
-    assert list(exercises()) == list(CHECKS)
+    assert set(exercises()) == set(RIGHT) == set(WRONG)
     lectures = [name.partition("-")[0] for name in exercises()]
     assert [name for name, _ in itertools.groupby(lectures)] == list(LECTURES)
 
@@ -124,14 +124,14 @@ def test_a_typical_wrong_answer_is_explained(name, answer, why):
     assert str(said).startswith("Not yet. ")
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", exercises())
 def test_the_example_of_the_form_can_be_read_and_is_wrong(name):
     example = exercise(name).form.partition("for example ")[2]
     said = exercise(name).check(example)
     assert (said.correct, said.readable) == (False, True)
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", exercises())
 @pytest.mark.parametrize("answer", ["", "x", "1e5", "nan", "1/0", "1//2", "0x10", "9" * 21, None])
 def test_what_cannot_be_read_gets_a_kind_message(name, answer):
     said = exercise(name).check(answer)
@@ -146,7 +146,7 @@ def test_numbers_outside_of_the_form_get_a_kind_message(name, answer):
 
 @given(st.text(max_size=30) | st.lists(st.floats() | st.booleans() | st.text(max_size=3)))
 def test_no_answer_raises(answer):
-    for name in CHECKS:
+    for name in exercises():
         exercise(name).check(answer)
 
 
@@ -190,7 +190,7 @@ def test_floats_are_decimals_as_printed_or_exact():
     assert "y (θ·x) = -0.333333." in exercise("sutd-1").check(1, -1 / 6 - 0.5).message
 
 
-@pytest.mark.parametrize("value", [1e21, 1e-21, 10**21, Fraction(1, 10**50), 5e-324, float("inf")])
+@pytest.mark.parametrize("value", [1e21, 1e-41, 10**21, Fraction(1, 10**50), 5e-324, float("inf")])
 def test_work_on_numbers_is_bounded(value):
     said = exercise("sutd-1").check(value, 1)
     assert (said.correct, said.readable) == (False, False)

@@ -35,7 +35,7 @@ def test_displays_are_there_before_matplotlib_is():
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'rosenblatt\[plots\]'") as told:
-        Canvas.on()
+        Canvas()
     assert isinstance(told.value, ImportError)
 
 
@@ -48,13 +48,13 @@ def test_in_a_terminal_a_display_says_how_to_save_it():
 
 def test_something_else_than_axes_is_refused():
     with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got int"):
-        Canvas.on(3)
+        Canvas(3)
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 def test_ink_and_hues_stand_out_from_the_ground(style):
     with plt.style.context(style):
-        c = Canvas.on()
+        c = Canvas()
     ground = brightness(c.colors.ground)
     assert abs(brightness(c.colors.ink) - ground) > 0.75
     assert all(abs(brightness(c.color(k)) - ground) > 0.25 for k in range(5))
@@ -65,18 +65,18 @@ def test_ink_and_hues_stand_out_from_the_ground(style):
 def test_a_dark_axes_in_a_light_style_is_dark():
     _, ax = plt.subplots()
     ax.set_facecolor("black")
-    assert Canvas.on(ax).colors is DARK
+    assert Canvas(ax).colors is DARK
 
 
 def test_transparent_axes_show_the_figure():
     fig, ax = plt.subplots()
     fig.set_facecolor("black")
     ax.set_facecolor("none")
-    assert Canvas.on(ax).colors is DARK
+    assert Canvas(ax).colors is DARK
 
 
 def test_the_two_classes_differ_in_grey_and_in_shape():
-    c = Canvas.on()
+    c = Canvas()
     assert abs(brightness(c.color(0)) - brightness(c.color(1))) > 0.2
     assert len(set(style.MARKERS)) == len(style.MARKERS)
     assert len(set(map(str, style.DASHES))) == len(style.DASHES)

@@ -79,8 +79,8 @@ def test_rows_on_the_wrong_side_are_ringed():
 )
 def test_the_regions_are_what_the_model_predicts(clf):
     clf.fit(PETALS, SPECIES)
-    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES, grid_resolution=60)
-    predicted = clf.predict(shown.window.grid(60)[2]).reshape(60, 60)
+    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES)
+    predicted = clf.predict(shown.window.grid()[2]).reshape(shown.lead.shape[1:])
     alone = (shown.lead > 0).sum(axis=0) == 1  # elsewhere classes are level
     assert alone.mean() > 0.6
     assert (shown.lead.argmax(axis=0) == predicted)[alone].all()
@@ -90,7 +90,7 @@ def test_the_regions_are_what_the_model_predicts(clf):
 
 def test_two_classes_without_one_hyperplane_have_one_boundary():
     clf = Perceptron(keep="vote").fit(PETALS, SPECIES == 0)
-    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, grid_resolution=80)
+    shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0)
     assert len(shown.boundaries_) == 1
     assert shown.w is None
 
@@ -98,7 +98,7 @@ def test_two_classes_without_one_hyperplane_have_one_boundary():
 def test_other_libraries_models_are_drawn():
     for clf in (LinearSVC(), LogisticRegression()):
         clf.fit(PETALS, SPECIES == 0)
-        shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0, grid_resolution=5)
+        shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES == 0)
         ends = shown.hyperplane_.get_xydata()
         assert clf.decision_function(ends) == pytest.approx(0, abs=1e-6)
 
@@ -107,14 +107,14 @@ def test_other_libraries_models_are_drawn():
 def test_names_of_the_columns_are_on_the_axes(frame):
     X = frame({"length": PETALS[:, 0], "width": PETALS[:, 1]})
     clf = Perceptron().fit(X, SPECIES)
-    shown = DecisionDisplay.from_estimator(clf, X, SPECIES, grid_resolution=20)
+    shown = DecisionDisplay.from_estimator(clf, X, SPECIES)
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("length", "width")
 
 
 def test_names_are_words_and_not_formulas():
     X = pd.DataFrame({"price_$": PETALS[:, 0], "_cost $a_": PETALS[:, 1]})
     y = np.where(SPECIES == 0, "_first", "$x^")
-    shown = DecisionDisplay.from_estimator(Perceptron().fit(X, y), X, y, grid_resolution=5)
+    shown = DecisionDisplay.from_estimator(Perceptron().fit(X, y), X, y)
     assert shown.ax_.get_xlabel() == r"price_\$"
     assert legend(shown)[-2:] == [r"\$x^", " _first"]
     shown.figure_.draw_without_rendering()
@@ -142,13 +142,13 @@ def test_zero_weights_have_no_hyperplane():
 
 
 def test_it_can_be_drawn_again_elsewhere(setosa):
-    shown = DecisionDisplay.from_estimator(setosa, PETALS, SPECIES == 0, grid_resolution=5)
+    shown = DecisionDisplay.from_estimator(setosa, PETALS, SPECIES == 0)
     first = shown.figure_
     fig, ax = plt.subplots()
-    assert shown.plot(ax=ax, regions=False, legend=False, weight_vector=False) is shown
+    assert shown.plot(ax=ax, margin=False, legend=False, weight_vector=False) is shown
     assert (shown.ax_, shown.figure_) == (ax, fig)
     assert first is not fig
-    assert shown.regions_ == []
+    assert shown.margins_ == []
     assert shown.weight_vector_ is None
     assert ax.get_legend() is None
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 
 from rosenblatt import LossesDisplay, Perceptron
-from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
 from rosenblatt.theory.losses import LOSSES
 
 
@@ -60,3 +61,13 @@ def test_bad_calls_say_what_to_do():
         LossesDisplay.from_estimator(several, [[0], [1], [2]], [0, 1, 2])
     with pytest.raises(NotFittedError, match="Call fit"):
         LossesDisplay.from_estimator(Perceptron(), [[0]], [0])
+
+
+def test_labels_are_those_of_the_model():
+    X, y = [[0, 0], [1, 1], [2, 2]], ["n", "y", "y"]
+    clf = Perceptron().fit(X, y)
+    assert LossesDisplay.from_estimator(clf, X[1:], y[1:]).points.codes.tolist() == [1, 1]
+    with pytest.raises(LabelError, match="'z'"):
+        LossesDisplay.from_estimator(clf, X, ["n", "y", "z"])
+    with pytest.raises(NotSupportedError, match="no decision_function"):
+        LossesDisplay.from_estimator(GaussianNB().fit(X, y), X, y)

@@ -22,7 +22,7 @@ def fitted():
 
 def test_densities_boundary_and_hyperplane(fitted):
     clf, X, y = fitted
-    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, grid_resolution=150)
+    shown = OracleDisplay.from_estimator(clf, PAIR, X, y)
     for rings, mean, cov in zip(
         shown.densities_, (PAIR.mean0, PAIR.mean1), (PAIR.cov0, PAIR.cov1), strict=True
     ):
@@ -42,8 +42,9 @@ def test_densities_boundary_and_hyperplane(fitted):
 
 def test_errors_are_the_true_ones(fitted):
     clf, X, y = fitted
-    shown = OracleDisplay.from_estimator(clf, PAIR, X, y, best_linear=True, grid_resolution=20)
     best = PAIR.best_linear()
+    rules = {"perceptron": (clf.coef_, clf.intercept_), "best linear": (best.w, best.b)}
+    shown = OracleDisplay.from_rules(PAIR, rules, X, y)
     assert shown.errors == {
         "oracle": PAIR.bayes_error(),
         "perceptron": PAIR.error_of(clf.coef_, clf.intercept_),
@@ -67,7 +68,7 @@ def test_one_feature_shows_the_curves_and_every_threshold():
 
 
 def test_a_rule_that_is_out_of_sight_is_still_named():
-    shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)}, grid_resolution=20)
+    shown = OracleDisplay.from_rules(PAIR, {"far": ([1.0, 0.0], 999.0)})
     assert shown.lines_ == {}
     assert "far: error 0.7, outside" in legend(shown)
     assert "class 0" in legend(shown)
@@ -79,10 +80,22 @@ def test_bad_calls_say_what_to_do(fitted):
         OracleDisplay.from_estimator(Perceptron(), PAIR)
     with pytest.raises(DataError, match="one or two features can be drawn, this one has 3"):
         OracleDisplay.from_rules(GaussianPair(np.zeros(3), 1.0, np.ones(3), 1.0), {})
-    with pytest.raises(ParameterError, match="'short' has 1 weights and the pair has 2"):
+    with pytest.raises(ParameterError, match="'short' has 1 weights; the pair needs 2"):
         OracleDisplay.from_rules(PAIR, {"short": ([1.0], 0.0)})
     with pytest.raises(DataError, match="got 1 features"):
         OracleDisplay.from_rules(PAIR, {}, X[:, :1], y)
     several = Perceptron().fit(X, np.arange(len(X)) % 3)
     with pytest.raises(NotSupportedError, match="compared with one hyperplane"):
         OracleDisplay.from_estimator(several, PAIR)
+
+
+def test_rows_of_one_class_keep_its_name():
+    shown = OracleDisplay.from_rules(PAIR, {}, [[5, 4], [6, 3]], [1, 1])
+    assert shown.points.codes.tolist() == [1, 1]
+    with pytest.raises(DataError, match="1 classes"):
+        OracleDisplay.from_rules(PAIR, {}, [[5, 4], [6, 3]], ["ill", "ill"])
+
+
+def test_the_name_of_the_oracle_is_taken():
+    with pytest.raises(ParameterError, match="Give your rule another name"):
+        OracleDisplay.from_rules(PAIR, {"oracle": ([1, 1], 0)})

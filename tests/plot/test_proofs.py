@@ -7,7 +7,9 @@ import pytest
 from matplotlib.path import Path
 
 from rosenblatt import CertificateDisplay, Perceptron, VersionSpaceDisplay, separability
+from rosenblatt.data.cone import as_cone
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.prove import checker
 
 SUTD, SIGNS = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
 QUASI = np.array([[0, 0], [1, 1], [2, 2], [0, 2], [3, 0], [4, 1], [0.5, 0.5]])
@@ -26,7 +28,8 @@ def test_overlapping_shows_both_hulls_and_the_common_point():
     shown = CertificateDisplay.from_data(X, y)
     corners = [{tuple(p) for p in h.get_xy()} for h in shown.hulls_]
     assert corners == [{(0, 0), (1, 1)}, {(0, 1), (1, 0.5)}]
-    exact = [float(v) for v in shown.certificate.point]
+    witness = shown.certificate.witness
+    exact = [float(v) for v in checker.common_point(as_cone(X, y), witness.rows, witness.weights)]
     assert shown.common_point_.get_offsets()[0].tolist() == pytest.approx(exact)
     assert shown.witness_.get_offsets().tolist() == X[list(shown.certificate.witness.rows)].tolist()
     assert len(shown.links_) == 4
@@ -94,7 +97,7 @@ def test_without_offset_the_origin_lies_in_the_hull_of_the_yx():
 def test_a_certificate_of_a_run_is_drawn_and_a_wrong_one_is_not():
     clf = Perceptron(shuffle=False, fit_intercept=False).fit(SUTD, SIGNS)
     earned = clf.certificate(SUTD, SIGNS)
-    shown = CertificateDisplay.from_certificate(earned, SUTD, SIGNS, legend=False, title=False)
+    shown = CertificateDisplay.from_certificate(earned, SUTD, SIGNS, legend=False)
     assert shown.w.tolist() == clf.coef_[0].tolist()
     assert shown.ax_.get_legend() is None
     with pytest.raises(DataError, match=r"does not hold for these rows.*digest differs"):
@@ -134,9 +137,7 @@ def test_what_is_inside_is_right_on_every_row(seed, b):
     if len(shown.corners):
         middle = shown.corners.mean(axis=0)
         assert (np.where(y, 1, -1) * (X @ middle + b) > 0).all()
-        assert not shown.empty
     elif b == 0:  # a cone with whole numbers for edges is not too narrow to be seen
-        assert shown.empty
         assert separability(X, y, fit_intercept=False).verdict != "separable"
 
 
@@ -153,18 +154,16 @@ def test_one_feature_with_its_offset_is_drawn_whole():
 def test_a_slice_says_at_which_offset_and_nothing_more_than_is_known():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0, 1])
     shown = VersionSpaceDisplay.from_data(X, y, b=1.0)  # row 0 asks for b < 0
-    assert shown.empty
+    assert len(shown.corners) == 0
     assert "slice at offset $b$ = 1" in shown.ax_.get_xlabel()
-    assert shown.ax_.get_title().startswith("the version space is empty")
-    away = VersionSpaceDisplay.from_data(X, y, b=-1.0, limit=0.25)
-    assert not away.empty
-    assert away.ax_.get_title().startswith("the version space is outside this window")
+    assert shown.ax_.get_title() == "no weights in this window are right on all rows"
+    away = VersionSpaceDisplay.from_data(X, y, b=-1.0)  # w_1 + w_2 > 1
+    assert away.corners.sum(axis=1).min() == pytest.approx(1)
+    assert away.ax_.get_title() == ""
 
 
 def test_bad_calls_say_what_to_do():
-    with pytest.raises(DataError, match=r"3 features have more. Draw two columns"):
+    with pytest.raises(DataError, match=r"2 features, got 3. Fit on two columns"):
         VersionSpaceDisplay.from_data(np.eye(3), [0, 1, 1])
     with pytest.raises(LabelError, match="two classes, got 3"):
         VersionSpaceDisplay.from_data(SUTD, [0, 1, 2])
-    with pytest.raises(ParameterError, match="limit must be positive"):
-        VersionSpaceDisplay.from_data(SUTD, SIGNS, limit=-1)

@@ -1,7 +1,5 @@
 """Pictures of a run: mistakes, weights, hyperplanes, one update, the cosine towards its bound."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from rosenblatt import (
     VersionSpaceDisplay,
     WeightsDisplay,
 )
-from rosenblatt.errors import DataError, NotSupportedError, ParameterError
+from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
 
 AND, YES = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 0, 1])
 SUTD, SIGNS = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
@@ -46,6 +44,14 @@ def legend(ax):
     return [t.get_text() for t in ax.get_legend().texts]
 
 
+def test_the_path_of_a_run_begins_at_its_start(sutd):
+    w, b = sutd.trace_.path()
+    assert w == pytest.approx(np.array([[1, -0.8], [2, 1.2], [3, -0.8], [3, 0.2]]))
+    assert b.tolist() == [0, 0, 0, 0]
+    with pytest.raises(ParameterError, match="did not keep its weights after each update"):
+        Perceptron().fit(AND, YES).trace_.path()
+
+
 # ------------------------------------------------------------------------- mistakes
 
 
@@ -60,12 +66,11 @@ def test_mistakes_of_each_pass(conjunction):
 
 def test_one_line_for_each_of_more_classes():
     clf = Perceptron(max_iter=4, tol=None).fit(IRIS, SPECIES)
-    shown = MistakesDisplay.from_trace(clf.trace_, title=False)
+    shown = MistakesDisplay.from_estimator(clf.trace_)
     assert legend(shown.ax_) == [f"{k} against the rest" for k in range(3)]
     for k in range(3):
         drawn = shown.lines_[f"{k} against the rest"].get_ydata()
         assert drawn.tolist() == clf.trace_[k].mistakes.tolist()
-    assert shown.ax_.get_title() == ""
 
 
 def test_updates_have_a_line_where_they_are_not_mistakes():
@@ -89,10 +94,6 @@ def test_a_trace_is_enough(sutd):
     shown = WeightsDisplay.from_estimator(sutd.trace_)
     assert shown.lines_["$w_1$"].get_ydata().tolist() == [1, 2, 3, 3]
     assert UpdateDisplay.from_estimator(sutd.trace_, SUTD, SIGNS, 3).w.tolist() == [3, -0.8]
-    bare = replace(sutd.trace_, record=replace(sutd.trace_.record, setting=None))
-    assert WeightsDisplay.from_estimator(bare).path.updates.tolist() == [1, 2, 3]
-    with pytest.raises(ParameterError, match="the start of this run was not recorded"):
-        UpdateDisplay.from_estimator(bare, SUTD, SIGNS)
 
 
 def test_many_weights_are_drawn_without_names():
@@ -119,9 +120,9 @@ def test_one_class_of_several_is_chosen_by_its_label():
     clf = run(PETALS, SPECIES, max_iter=3)
     shown = HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES, label=0)
     assert shown.w[-1].tolist() == clf.trace_.of(0).record.w[-1].tolist()
-    with pytest.raises(ParameterError, match=r"one trace for each of 3 classes.*label=0"):
+    with pytest.raises(ParameterError, match=r"this run has 3 traces\. Choose one: label=0"):
         HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES)
-    with pytest.raises(ParameterError, match="label must be one of the classes"):
+    with pytest.raises(LabelError, match="There is no class 'setosa'"):
         WeightsDisplay.from_estimator(clf, label="setosa")
 
 
@@ -138,6 +139,12 @@ def test_one_update_of_the_worked_example(sutd):
         assert shown.lines_[name].get_xydata() @ w == pytest.approx(0, abs=1e-9)
     assert shown.ax_.get_title() == r"$y\,(w \cdot x)$: $-0.4$ before, $4.6$ after"
     assert shown.scores[1] - shown.scores[0] == pytest.approx(5)  # ||x||^2
+
+
+def test_one_label_where_x_and_the_new_w_are_the_same_arrow():
+    shown = UpdateDisplay.from_example([0, 0], [1, 2], 1)
+    labels = {text.get_text() for text in shown.ax_.texts} - {""}
+    assert labels == {"$x = w + x$ ($y = +1$)"}
 
 
 @pytest.mark.parametrize(("y", "closer"), [(1, True), (-1, False)])
@@ -157,7 +164,7 @@ def test_w_comes_closer_after_a_false_negative_and_goes_away_after_a_false_posit
 
 def test_an_offset_raises_the_score_by_one_more(conjunction):
     shown = UpdateDisplay.from_estimator(conjunction, AND, YES, 5)
-    assert shown.fit_intercept
+    assert shown.b is not None
     assert shown.scores[1] - shown.scores[0] == pytest.approx(shown.x @ shown.x + 1)
 
 
@@ -183,7 +190,7 @@ def test_bad_updates_say_what_to_do(sutd):
         UpdateDisplay.from_example([1, 1], [0, 0], 1)
     with pytest.raises(DataError, match="2 features, got 3"):
         UpdateDisplay.from_example([1, 1, 1], [1, 0, 0], 1)
-    with pytest.raises(ParameterError, match="number must be between 1 and 3"):
+    with pytest.raises(ParameterError, match="number must be from 1 to 3"):
         UpdateDisplay.from_estimator(sutd, SUTD, SIGNS, 4)
     with pytest.raises(ParameterError, match="frame must be 1 to 5"):
         UpdateDisplay.from_example([1, 1], [1, 0], 1, frame=6)
@@ -245,19 +252,26 @@ def test_the_picture_of_the_bound(conjunction):
 
 def test_a_far_bound_is_seen_on_logarithmic_axes():
     clf = run(IRIS, SPECIES, max_iter=5)
-    shown = CosineDisplay.from_estimator(clf, IRIS, SPECIES, label=0)
+    shown = CosineDisplay.from_estimator(clf, IRIS, SPECIES, label=0, log=True)
     assert [ax.get_xscale() for ax in shown.axes_] == ["log", "log"]
     assert shown.lines_["cosine"].get_xdata()[0] == 1
-    assert shown.plot(log=False).ax_.get_xscale() == "linear"
+    assert shown.plot().ax_.get_xscale() == "linear"
 
 
-def test_another_separating_hyperplane_may_be_the_reference(conjunction):
-    shown = CosineDisplay.from_estimator(conjunction, AND, YES, reference=([2, 2], -3))
-    assert shown.bound == pytest.approx(51)
-    wider = CosineDisplay.from_estimator(conjunction, AND, YES, reference=([3, 2], -4))
-    assert wider.bound > 51
-    with pytest.raises(ParameterError, match="reference must separate the rows"):
-        CosineDisplay.from_estimator(conjunction, AND, YES, reference=([1, 1], 0))
+def test_the_picture_of_the_bound_has_the_symbols_of_its_page(conjunction):
+    symbols = {"w": r"\mathbf{w}^{(\ell)}", "u": r"\mathbf{w}_0", "k": r"\ell", "R": "M"}
+    shown = CosineDisplay.from_estimator(conjunction, AND, YES, symbol=symbols)
+    assert shown.axes_[1].get_xlabel() == r"updates $\ell$"
+    assert set(legend(shown.axes_[1])) == {
+        r"$\|\mathbf{w}^{(\ell)}\|$",
+        r"$\mathbf{w}^{(\ell)} \cdot \mathbf{w}_0$",
+        r"at most $\sqrt{\ell}\,M$",
+        r"at least $\ell\,\gamma$",
+        r"$M^2/\gamma^2$ = 51",
+    }
+    shown.figure_.draw_without_rendering()
+    with pytest.raises(ParameterError, match=r"symbol may have w, u, k, R, gamma, got \['v'\]"):
+        shown.plot(symbol={"v": "v"})
 
 
 def test_it_is_drawn_on_two_axes(conjunction):
@@ -324,13 +338,6 @@ def test_hyperplanes_need_two_features_and_at_least_two_lines(sutd):
         HyperplanesDisplay.from_estimator(run(IRIS, SPECIES == 0), IRIS, SPECIES == 0)
     with pytest.raises(ParameterError, match="max_lines must be at least 2"):
         HyperplanesDisplay.from_estimator(sutd, SUTD, SIGNS, max_lines=1)
-
-
-def test_a_trace_without_a_pass_is_empty(conjunction):
-    none = np.empty(0, dtype=int)
-    empty = replace(conjunction.trace_, mistakes=none, updates=none, loss=none, norms=none)
-    with pytest.raises(ParameterError, match=r"trace is empty.*max_iter >= 1"):
-        MistakesDisplay.from_trace(empty)
 
 
 def test_the_direct_rule_has_no_single_hyperplane():

@@ -74,22 +74,18 @@ class Data:
         return whole.hexdigest()
 
 
-def false_statements(
-    result: Any, data: Data, unchecked: tuple[str, ...] = (), fit_intercept: bool = True
-) -> list[str]:
+def false_statements(result: Any, data: Data, unchecked: tuple[str, ...] = ()) -> list[str]:
     """What is not true in a result; fields in `unchecked` are not looked at.
 
-    `result` is text, or an object with dataclass fields. `fit_intercept` is for results that do
-    not say it themselves.
+    `result` is text, or an object with dataclass fields.
     """
     said = json.loads(result) if isinstance(result, (str, bytes)) else plain(result)
-    kind = said.get("kind", said.get("verdict"))
+    kind = said["kind"]
     check = {
-        "Coefficients": _coefficients,
-        "Offenders": _offenders,
-        "MaxMargin": _max_margin,
+        "coefficients": _coefficients,
+        "offenders": _offenders,
+        "margin": _max_margin,
     }.get(kind, _certificate)
-    said.setdefault("fit_intercept", fit_intercept)
     try:
         check(said, data, unchecked)
     except Falsehood as e:
@@ -103,8 +99,7 @@ def plain(value: Any) -> Any:
     """Dataclasses as dicts, tuples and arrays as lists, numbers as they are."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         found = {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        verdict = getattr(value, "verdict", None)
-        return {**found, **({"verdict": verdict} if verdict else {"kind": type(value).__name__})}
+        return {"kind": getattr(value, "kind", type(value).__name__), **found}
     if isinstance(value, enum.Enum):
         return value.value
     if hasattr(value, "tolist"):
@@ -154,22 +149,6 @@ def rank(rows: list[Row]) -> int:
             rows[k] = [a - factor * b for a, b in zip(rows[k], rows[found], strict=True)]
         found += 1
     return found
-
-
-def solution(A: list[Row], b: Row) -> Row:
-    """x with A x = b, A being square; Falsehood if it is singular."""
-    table = [[*row, v] for row, v in zip(A, b, strict=True)]
-    n = len(table)
-    for j in range(n):
-        pivot = next((k for k in range(j, n) if table[k][j]), None)
-        _require(pivot is not None, "the rows are dependent")
-        table[j], table[pivot] = table[pivot], table[j]
-        table[j] = [v / table[j][j] for v in table[j]]
-        for k in range(n):
-            if k != j:
-                f = table[k][j]
-                table[k] = [a - f * c for a, c in zip(table[k], table[j], strict=True)]
-    return [row[-1] for row in table]
 
 
 def largest(objective: Row, above: list[Row], most: list[Row]) -> Fraction:
@@ -223,23 +202,19 @@ def _certificate(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -
     intercept = said["fit_intercept"]
     z = data.z(intercept)
     _labels(said, data)
-    if "feature_names" not in unchecked and said["feature_names"] is not None:
-        names = said["feature_names"]
-        _require(data.names is not None and list(names) == list(data.names), "other names")
-    _require(said["verdict"] == verdict_of(z), "another verdict holds")
+    _names(said, data, unchecked)
+    _require(said["kind"] == verdict_of(z), "another verdict holds")
     if "w" in said:
         w = _weights(said, data.width, intercept)
         scores = [_dot(w, row) for row in z]
         on = [i for i, s in enumerate(scores) if s == 0]
         split = [i for i, s in enumerate(scores) if s > 0]
         _require(min(scores) >= 0, "a row is on the wrong side")
-        if said["verdict"] == "separable":
+        if said["kind"] == "separable":
             _require(not on, "a row is on the hyperplane")
-            _margins(said, w[: data.width], min(scores), data)
+            _margin(said, w[: data.width], min(scores))
             return
         _require(said["n_split"] == len(split) > 0, "another number of rows is split off")
-        first = list(said["first_split"])
-        _require(first == split[: len(first)], "other rows are split off first")
     else:
         on = list(range(len(z)))
     for name in ("proof", "witness"):
@@ -248,7 +223,6 @@ def _certificate(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -
         if name == "proof":
             span = rank([z[i] for i in rows])
             _require(span == rank([z[i] for i in on]), "the proof does not span the rows")
-    _witness(said, z, data)
 
 
 def _about(said: dict[str, Any], data: Data) -> None:
@@ -266,6 +240,12 @@ def _labels(said: dict[str, Any], data: Data) -> None:
     _require(same, "other labels")
 
 
+def _names(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> None:
+    names = said["feature_names"]
+    if "feature_names" not in unchecked and names is not None:
+        _require(data.names is not None and list(names) == list(data.names), "other names")
+
+
 def _form(label: str) -> Any:
     """A label as a number, if it is one: 1, 1.0 and True are one label."""
     label = {"True": "1", "False": "0"}.get(label, label)
@@ -280,23 +260,9 @@ def _weights(said: dict[str, Any], d: int, intercept: bool) -> Row:
     return [*w, b] if intercept else w
 
 
-def _margins(said: dict[str, Any], w: Row, least: Fraction, data: Data) -> None:
+def _margin(said: dict[str, Any], w: Row, least: Fraction) -> None:
     margin, square = _number(said["margin"]), _dot(w, w)
     _require(margin >= 0 and margin**2 * square <= least**2, "the margin is smaller")
-    if said["margin_bound"] in ("inf", math.inf):
-        return
-    bound = _number(said["margin_bound"])
-    groups = [[r for r, y in zip(data.rows, data.signs, strict=True) if y == s] for s in (1, -1)]
-    sums = [
-        [sum(map(Fraction, c)) for c in zip(*g, strict=True)] or [Fraction(0)] * data.width
-        for g in groups
-    ]
-    if said["fit_intercept"]:
-        parts = [[v / (2 * len(g)) for v in s] for s, g in zip(sums, groups, strict=True)]
-    else:
-        parts = [[v / len(data.rows) for v in s] for s in sums]
-    reach = [p - q for p, q in zip(*parts, strict=True)]
-    _require(bound >= 0 and bound**2 >= _dot(reach, reach), "the means do not bound the margin")
 
 
 def _cancelling(said: dict[str, Any], z: list[Row]) -> tuple[list[int], Row]:
@@ -308,20 +274,6 @@ def _cancelling(said: dict[str, Any], z: list[Row]) -> tuple[list[int], Row]:
     for column in zip(*(z[i] for i in rows), strict=True):
         _require(_dot(list(column), weights) == 0, "the weights do not cancel")
     return rows, weights
-
-
-def _witness(said: dict[str, Any], z: list[Row], data: Data) -> None:
-    rows, weights = _cancelling(said["witness"], z)
-    signs = said["witness_signs"]
-    if signs is not None:
-        _require(list(signs) == [data.signs[i] for i in rows], "other labels of the witness")
-    if said["point"] is not None:
-        _require(said["fit_intercept"], "there is no point without an intercept")
-        mine = [(i, c) for i, c in zip(rows, weights, strict=True) if data.signs[i] > 0]
-        total = sum(c for _, c in mine)
-        point = [sum(c * Fraction(data.rows[i][j]) for i, c in mine) for j in range(data.width)]
-        given = [_number(v) for v in said["point"]]
-        _require(given == [v / total for v in point], "another point")
 
 
 # ---------------------------------------------------------------------- coefficients
@@ -414,7 +366,7 @@ def _vector(terms: Any, p: int) -> Row:
 
 def _face(certificate: dict[str, Any], z: list[Row]) -> list[Row]:
     """The rows that all of the cone is orthogonal to."""
-    if certificate["verdict"] == "overlapping":
+    if certificate["kind"] == "overlapping":
         return z
     w = [*certificate["w"], certificate["b"]] if certificate["fit_intercept"] else certificate["w"]
     return [row for row in z if _dot([_number(v) for v in w], row) == 0]
@@ -442,10 +394,10 @@ def _offenders(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> 
     square = _dot(w[: data.width], w[: data.width])
     _require(len(said["distances"]) == len(removed), "another number of distances")
     for i, far in zip(removed, said["distances"], strict=True):
-        _require(isinstance(far, float) or far is None, "a distance is no float")
+        _require(isinstance(far, float | str), "a distance is no number")
         _require(_is_distance(_dot(w, z[i]), square, far), "another distance")
     if said["certificate"] is not None:
-        _require(said["certificate"]["verdict"] == "separable", "the certificate does not fit")
+        _require(said["certificate"]["kind"] == "separable", "the certificate does not fit")
         _require(said["certificate"]["fit_intercept"] == intercept, "other hyperplanes")
         _certificate(said["certificate"], data.without(removed), unchecked)
 
@@ -494,8 +446,10 @@ def _bound(said: dict[str, Any], z: list[Row], groups: dict[int, tuple[int, ...]
             _require(bool(rest) and largest(t, rest, [t]) <= 0, "fewer rows are enough")
 
 
-def _is_distance(score: Fraction, square: Fraction, far: float | None) -> bool:
+def _is_distance(score: Fraction, square: Fraction, far: Any) -> bool:
     """Whether far is score / root(square) to within one unit of its last place."""
+    if isinstance(far, str):
+        far = float(far) if far in ("inf", "-inf", "nan") else float(Fraction(far))
     if square == 0:
         return far is None or math.isnan(far)
     if far is None or math.isnan(far):
@@ -511,44 +465,39 @@ def _is_distance(score: Fraction, square: Fraction, far: float | None) -> bool:
 
 
 def _max_margin(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> None:
-    """The interval, from the rows that hold the hyperplane: their smallest point bounds it."""
-    w, b = [_number(v) for v in said["w"]], _number(said["b"])
-    augmented = said["augmented"]
-    intercept = said["fit_intercept"]
+    """Both bounds of the interval, from the hyperplane and from the weights of the proof."""
+    _about(said, data)
+    _labels(said, data)
+    _names(said, data, unchecked)
+    augmented, intercept = said["augmented"], said["fit_intercept"]
+    _require(isinstance(augmented, bool), "augmented is no truth value")
+    _require(intercept or not augmented, "there is no offset to count")
+    v = _weights(said, data.width, intercept)
     z = data.z(intercept)
-    v = [*w, b] if intercept else w
-    square = _dot(v, v) if augmented else _dot(w, w)
-    least, lower = min(_dot(v, row) for row in z), _number(said["lower"])
-    reached = lower * abs(lower) * square <= least * abs(least)
-    _require(reached, "the hyperplane has a smaller margin")
+    if said["lower"] not in ("-inf", -math.inf):
+        square = _dot(v, v) if augmented else _dot(v[: data.width], v[: data.width])
+        least, lower = min(_dot(v, row) for row in z), _number(said["lower"])
+        _require(square > 0, "all weights are 0")
+        reached = lower * abs(lower) * square <= least * abs(least)
+        _require(reached, "the hyperplane has a smaller margin")
     groups = 2 if intercept and not augmented else 1
-    support = [_index(i, len(z)) for i in said["support"]]
-    point = _smallest_point([z[i] for i in support], groups, data, support)
+    rows = [_index(i, len(z)) for i in said["proof"]["rows"]]
+    weights = [_number(c) for c in said["proof"]["weights"]]
+    _require(len(set(rows)) == len(rows) == len(weights) > 0, "rows and weights do not match")
+    _require(min(weights) > 0, "a weight is not positive")
+    for signs in [(1, -1)] if groups == 1 else [(1,), (-1,)]:
+        mine = [c for i, c in zip(rows, weights, strict=True) if data.signs[i] in signs]
+        _require(sum(mine) == 1, "the weights do not sum to 1")
+    z = data.z(augmented)
+    point = [_dot(list(column), weights) for column in zip(*(z[i] for i in rows), strict=True)]
     best = _dot(point, point) / groups**2
-    _require(Fraction(said["upper"]) ** 2 >= best, "the rows do not bound the margin")
+    if said["upper"] not in ("inf", math.inf):
+        upper = _number(said["upper"])
+        _require(upper >= 0 and upper**2 >= best, "the rows do not bound the margin")
     if said["square"] is not None:
         _require(_number(said["square"]) == best, "the square is another")
-        rows = data.z(augmented)
         scores = [
-            [_dot(point, row) for row, y in zip(rows, data.signs, strict=True) if y in signs]
+            min(_dot(point, row) for row, y in zip(z, data.signs, strict=True) if y in signs)
             for signs in ([(1, -1)] if groups == 1 else [(1,), (-1,)])
         ]
-        _require(sum(map(min, scores)) == _dot(point, point), "a margin may be larger")
-
-
-def _smallest_point(rows: list[Row], groups: int, data: Data, at: list[int]) -> Row:
-    """The point of least norm: of the affine hull, or of the difference of those of two groups.
-
-    Its weights must be positive, so that it lies in the hulls.
-    """
-    signs = [data.signs[i] for i in at]
-    rows = [row[: data.width] for row in rows] if groups == 2 else rows
-    sides = [[1] * len(at)] if groups == 1 else [[int(y == s) for y in signs] for s in (1, -1)]
-    m = len(at)
-    table = [
-        [_dot(a, b) for b in rows] + [Fraction(s[k]) for s in sides] for k, a in enumerate(rows)
-    ]
-    table += [[Fraction(v) for v in s] + [Fraction(0)] * groups for s in sides]
-    weights = solution(table, [Fraction(0)] * m + [Fraction(1)] * groups)[:m]
-    _require(min(weights) >= 0, "a weight is negative")
-    return [_dot(list(column), weights) for column in zip(*rows, strict=True)]
+        _require(sum(scores) == _dot(point, point), "a margin may be smaller")

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt import separability
-from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.cone import as_cone
 from rosenblatt.errors import DataError
 from rosenblatt.prove.certificate import (
     Certificate,
@@ -51,15 +51,15 @@ def test_the_digest_is_of_the_numbers_not_of_their_storage(entries, cuts, gaps):
     single, ends = X.astype(np.float32), [0, *sorted(cuts), 8]
     chunks = [(sp.csr_array(X[a:b]) if a else single[a:b], y[a:b]) for a, b in pairwise(ends)]
     forms = (X, single, np.asfortranarray(X), sp.csr_array(single), stored, abs(X) * np.sign(X))
-    digests = {data_digest(as_rows(A, y)) for A in forms} | {data_digest(as_rows(chunks))}
+    digests = {data_digest(as_cone(A, y)) for A in forms} | {data_digest(as_cone(chunks))}
     assert len(digests) == 1
     k = int(np.flatnonzero(X.ravel())[0]) if X.any() else 0
     for other in (np.nextafter(X.ravel()[k], 9), X.ravel()[k] + 1):
         moved = X.copy()
         moved.ravel()[k] = other
-        assert data_digest(as_rows(moved, y)) not in digests
-    assert data_digest(as_rows(X, 1 - y)) not in digests
-    assert data_digest(as_rows(X[:, ::-1], y)) not in digests or (X[:, ::-1] == X).all()
+        assert data_digest(as_cone(moved, y)) not in digests
+    assert data_digest(as_cone(X, 1 - y)) not in digests
+    assert data_digest(as_cone(X[:, ::-1], y)) not in digests or (X[:, ::-1] == X).all()
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -119,13 +119,11 @@ def test_it_comes_back_to_the_bit():
     again = from_json(long.to_json())
     assert again == long
     assert again.sealed == long.sealed == again.digest
-    assert str(again.b) == "-0.0"
+    assert again.b == 0
     assert again.to_json() == long.to_json()
     assert isinstance(Certificate.from_json(long.to_json().encode()), type(long))
     assert str(long)
     assert repr(Combination((0, 3), (huge, huge))) == "<Combination of rows 0, 3>"
-    bound = replace(separability(*arrays(SEPARABLE)), margin_bound=float("inf"), sealed=None)
-    assert from_json(bound.to_json()) == bound
 
 
 @cache
@@ -183,10 +181,10 @@ def test_no_edit_passes_unnoticed(data):
         "[1]",
         "null",
         "1" * 5000,
-        '{"format": "rosenblatt-certificate-3"}',
+        '{"format": "rosenblatt-certificate-1"}',
         "[" * 100_000,
-        '{"format": "rosenblatt-certificate-3", "digest": ' + "[" * 100_000,
-        ("certificate-3", "certificate-2"),
+        '{"format": "rosenblatt-certificate-1", "digest": ' + "[" * 100_000,
+        ("certificate-1", "certificate-2"),
         ("{", "\ufeff{"),
         b"\xff\xfe",
         ('"b": ', '"b": NaN, "b": '),
@@ -200,9 +198,9 @@ def test_no_edit_passes_unnoticed(data):
         ('"n_rows": 4', '"n_rows": 4, "more": 4'),
         ('"positive": "b"', '"positive": "\\u0062"'),
         ('"positive": "b"', '"positive": ["b"]'),
-        ('"verdict": "separable"', '"verdict": "perhaps"'),
-        ('"verdict": "separable"', '"verdict": ["separable"]'),
-        ('"verdict": "separable"', '"verdict": "overlapping"'),
+        ('"kind": "separable"', '"kind": "perhaps"'),
+        ('"kind": "separable"', '"kind": ["separable"]'),
+        ('"kind": "separable"', '"kind": "overlapping"'),
         ('"w": [', '"w": ["2/4", '),
         ('"w": [', '"w": ["1/' + "9" * 200_000 + '", '),
         ('"w": [', '"w": ["' + "9" * 1_000_001 + '", '),
@@ -250,7 +248,7 @@ def test_labels_have_names_too():
 
 def test_the_words_of_an_overlap():
     cert = separability(*arrays(OVERLAP))
-    assert cert.explain(["u", "v"]).splitlines() == [
+    assert cert.explain(*arrays(OVERLAP), feature_names=["u", "v"]).splitlines() == [
         "overlapping with an offset: every hyperplane has some row on the wrong side, unless all "
         "rows lie on it.",
         "4 rows prove it: with positive weights they cancel exactly, and they span all 4 rows "
@@ -261,14 +259,15 @@ def test_the_words_of_an_overlap():
     assert cert.split_rows(*arrays(OVERLAP)).tolist() == []
     assert repr(cert) == "<Overlapping: 4 rows, 2 features, with an offset>"
     with pytest.raises(DataError, match="3 names for 2 features"):
-        cert.explain(["u", "v", "w"])
+        cert.explain(feature_names=["u", "v", "w"])
 
 
 def test_the_words_of_quasi_separation():
     X, y = arrays(QUASI)
     cert = separability(X, y)
     assert cert.split_rows(X, y).tolist() == [0, 3]
-    said = cert.explain(["dose", "sex"])
+    said = cert.explain(X, y, feature_names=["dose", "sex"])
+    assert "Split off" not in str(cert)
     assert "splits off 2 of 4 rows, and the other 2 lie on it" in said
     assert "Split off: rows 0, 3." in said
     assert "(dose 0, sex 1): row 1 of label a and row 2 of label b." in said
@@ -280,13 +279,14 @@ def test_the_words_of_separation():
     X, y = arrays(SEPARABLE)
     cert = separability(X, y)
     assert cert.split_rows(X, y).tolist() == [0, 1, 2, 3]
-    assert "no hyperplane has more than" in str(cert)
+    assert "Its margin is 0.447214 (max_margin finds the largest)." in str(cert)
     assert "label b" in str(cert)
 
 
 def test_through_the_origin_the_words_are_about_the_origin():
-    cert = separability([[1.0, 1], [2, 2], [1, 0], [0, 1]], [0, 1, 1, 0], fit_intercept=False)
-    said = str(cert)
+    X, y = [[1.0, 1], [2, 2], [1, 0], [0, 1]], [0, 1, 1, 0]
+    cert = separability(X, y, fit_intercept=False)
+    said = cert.explain(X, y)
     assert cert.verdict == "quasi-separable"
     assert "the origin lies in the hull of the y*x: -2/3 row 0 + 1/3 row 1 = 0." in said
     assert "both" not in said
@@ -313,9 +313,6 @@ def test_false_descriptions_fail_truth():
     X, y = arrays(QUASI)
     cert = separability(X, y)
     for lie in (
-        replace(cert, witness_signs=(1, -1)),
-        replace(cert, point=(Fraction(1), Fraction(1))),
-        replace(cert, first_split=(0, 2)),
         replace(cert, feature_names=("one",)),
         replace(cert, positive="a", negative="b"),
     ):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import gzip
-import itertools
 import json
 from collections import Counter
 from fractions import Fraction
@@ -19,61 +18,18 @@ from scipy.special import log_ndtr
 from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
-from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import DataError, LabelError, Undecided
+from rosenblatt.data.cone import as_cone
+from rosenblatt.errors import DataError, LabelError, UndecidedError
 from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.coefficients import Coefficients, State, infinite_coefficients
 from rosenblatt.prove.infinite import signs as coefficient_signs
 from rosenblatt.prove.infinite.relations import Relation, broken
+from tests.prove import exact_oracle as oracle
 from tests.strategies import integer_rows
-
-# ------------------------------------------------- an independent decision: Fourier-Motzkin
-
-
-def some_member(Z, goal):
-    """Is there w with z.w >= 0 for all z and goal.w > 0? Variables eliminated one by one."""
-    system = {(tuple(map(Fraction, z)), False) for z in Z} | {(tuple(map(Fraction, goal)), True)}
-    for _ in goal:
-        zero = {(r[1:], s) for r, s in system if r[0] == 0}
-        plus = [(tuple(v / r[0] for v in r[1:]), s) for r, s in system if r[0] > 0]
-        minus = [(tuple(v / -r[0] for v in r[1:]), s) for r, s in system if r[0] < 0]
-        system = zero | {
-            (tuple(a + b for a, b in zip(p, m, strict=True)), s or t)
-            for (p, s), (m, t) in itertools.product(plus, minus)
-        }
-    return not any(s for _, s in system)  # what is left reads 0 >= 0 or 0 > 0
-
-
-def rank(rows):
-    rows, found = [list(map(Fraction, r)) for r in rows], 0
-    for j in range(len(rows[0])):
-        pivot = next((r for r in rows[found:] if r[j]), None)
-        if pivot is None:
-            continue
-        rows.remove(pivot)
-        for r in rows[found:]:
-            if f := r[j] / pivot[j]:
-                r[:] = [a - f * b for a, b in zip(r, pivot, strict=True)]
-        rows.insert(found, pivot)
-        found += 1
-    return found
 
 
 def independent_states(X, y, intercept):
-    Z = [
-        [label * v for v in x] + ([label] if intercept else [])
-        for x, label in zip(X, y, strict=True)
-    ]
-    states, full = [], rank(Z)
-    for j in range(len(Z[0])):
-        e = [int(j == k) for k in range(len(Z[0]))]
-        if rank([*Z, e]) > full:
-            states.append("not identified")
-            continue
-        signs = some_member(Z, e), some_member(Z, [-v for v in e])
-        names = {(0, 0): "finite", (1, 0): "+inf", (0, 1): "-inf", (1, 1): "undetermined"}
-        states.append(names[signs])
-    return states
+    return oracle.states(oracle.cone_rows(X, y, intercept))
 
 
 def agrees(X, y, intercept, A=None):
@@ -84,7 +40,9 @@ def agrees(X, y, intercept, A=None):
     assert str(found)
     assert found._repr_html_()
     dropped = [j for j, item in enumerate(found) if item.reduced is None]
-    assert rank([[*x, int(intercept)] for x in X]) == len(found) - len(dropped)
+    assert oracle.rank([[*map(Fraction, x), Fraction(intercept)] for x in X]) == len(found) - len(
+        dropped
+    )
     keeps_intercept = intercept and len(found) - 1 not in dropped
     rest = [[v for j, v in enumerate(x) if j not in dropped] for x in X]
     assert list(found.reduced.values()) == independent_states(rest, y, keeps_intercept)
@@ -117,9 +75,9 @@ def test_every_state_is_seen_often():
 
 
 def test_rationals_decide_the_same(monkeypatch):
-    """Without perceptrons and linear programs every sign is left to exact arithmetic."""
+    """Without rays and linear programs every sign is left to exact arithmetic."""
     monkeypatch.setattr(coefficient_signs, "ROUNDS", 0)
-    monkeypatch.setattr(coefficient_signs.Program, "minimise", lambda *_: None)
+    monkeypatch.setattr(coefficient_signs.SignProgram, "minimise", lambda *_: None)
     rng = np.random.default_rng(1)
     for _ in range(30):
         X = rng.integers(-1, 2, (rng.integers(3, 8), rng.integers(1, 4)))
@@ -334,7 +292,7 @@ def test_other_data_fail():
 )
 def test_relations_are_checked_exactly(values, terms):
     X, (a, b) = np.array(values), terms
-    rows = as_rows(np.vstack([X, X]), [0] * len(X) + [1] * len(X))
+    rows = as_cone(np.vstack([X, X]), [0] * len(X) + [1] * len(X))
     for joined in (((0, a), (1, b)), ((0, a),), ((3, a), (1, b)), ()):
         (wrong,) = broken(rows, [Relation(2, joined)], True)
         full = [[*map(Fraction, row), Fraction(1)] for row in values]
@@ -452,7 +410,7 @@ def test_chunks():
 
 def test_no_time_no_claim():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(Undecided, match="Give more time"):
+    with pytest.raises(UndecidedError, match="Give more time"):
         infinite_coefficients(X[:100], y[:100], max_seconds=1e-9)
 
 
@@ -465,8 +423,9 @@ def test_what_people_see():
     text = str(found)
     assert "every row with exposed > 0 is of class 1 (2 rows)" in text
     assert "2 rows are split off" in text
-    assert json.loads(found.to_json())["states"]["exposed"] == "+inf"
-    assert found.to_dict()["positive"] == "1"
+    assert json.loads(found.to_json())["items"][0]["state"] == "+inf"
+    assert found.to_dict()["evidence"]["certificate"]["positive"] == "1"
+    assert Coefficients.from_json(found.to_json()) == found
     assert found["dose"].state == "finite" == found[1].state
     assert [c.name for c in found] == ["exposed", "dose", "intercept"]
     with pytest.raises(KeyError):

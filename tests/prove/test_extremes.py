@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.cone import as_cone
 from rosenblatt.prove.margins import extremes
 from rosenblatt.prove.margins.extremes import Scanner, down, nearest, sqrt_down, sqrt_up, up
 
@@ -39,7 +39,7 @@ def exactly(X, y, v, k):
 @given(case=rows_and_direction(), sparse=st.booleans())
 def test_the_least_score_is_exact(case, sparse):
     X, y, v = case
-    rows = as_rows(sp.csr_matrix(X) if sparse else X, y)
+    rows = as_cone(sp.csr_matrix(X) if sparse else X, y)
     scanner = Scanner.of(rows, constant=len(v) > X.shape[1])
     scores = [exactly(X, y, v, k) for k in range(len(y))]
     (found,) = scanner.least(v)
@@ -49,9 +49,9 @@ def test_the_least_score_is_exact(case, sparse):
         assert found.value == min(s for s, side in zip(scores, y, strict=True) if side == label)
     direction = scanner.direction(v)
     unit = Fraction(2) ** direction.shift
-    for part in rows.parts():
+    for part in rows.map(lambda part: part):
         for k, s in enumerate(direction.scores(part)):
-            off = Fraction(float(s)) * unit - scores[part.start + k]
+            off = Fraction(float(s)) * unit - scores[part.first_row + k]
             assert abs(off) <= Fraction(direction.error) * unit
     norms = [sum((Fraction(v) ** 2 for v in row), Fraction(0)) for row in X.tolist()]
     assert scanner.square == max(norms)
@@ -60,7 +60,7 @@ def test_the_least_score_is_exact(case, sparse):
 def test_many_ties_are_bounded_from_below(monkeypatch):
     monkeypatch.setattr(extremes, "FEW", 3)
     X, y = np.full((10, 2), 0.1), [-1, 1] * 5
-    scanner = Scanner.of(as_rows(X, y), constant=False)
+    scanner = Scanner.of(as_cone(X, y), constant=False)
     found, _ = scanner.least([1.0, 1.0], by_class=True, enough=1e-9)
     true = Fraction(0.1) * 2
     assert not found.exact

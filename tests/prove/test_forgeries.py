@@ -16,9 +16,10 @@ from rosenblatt import (
     separability_table,
     soft_minimum,
 )
-from rosenblatt.errors import DataError, Undecided
+from rosenblatt.errors import DataError, UndecidedError
 from rosenblatt.prove.certificate import Combination, Verification, from_json
-from rosenblatt.prove.checking import limbs, plane
+from rosenblatt.prove.checker import limbs
+from rosenblatt.prove.checker.signs import Plane
 from rosenblatt.prove.coefficients import State
 from rosenblatt.prove.infinite.proof import Claim
 from rosenblatt.prove.infinite.relations import Relation
@@ -207,7 +208,7 @@ def test_numbers_longer_than_a_proof_needs_are_refused_before_any_row(monkeypatc
     text = found.to_json()
     assert len(text) > 180_000
     monkeypatch.setattr(limbs, "product_signs", None)
-    monkeypatch.setattr(plane.Plane, "scores", None)
+    monkeypatch.setattr(Plane, "scores", None)
     said = from_json(text).verify(X, y)
     assert not said
     assert "max_bits" in str(said)
@@ -282,7 +283,7 @@ def test_small_terms_count_in_the_mean_margin():
     X, y = np.array([[1e300], [5e-324], [1e300], [0.0]]), [1, 1, 0, 0]
     try:
         found = soft_minimum(X, y)
-    except Undecided:  # the minimum is no float, and nothing is claimed
+    except UndecidedError:  # the minimum is no float, and nothing is claimed
         return
     assert found.feasible
 
@@ -307,5 +308,35 @@ def test_max_margin_without_time_gives_back_what_it_has():
 
 def test_max_margin_without_time_and_hyperplane_is_undecided():
     X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), [0, 0, 1, 1]
-    with pytest.raises(Undecided):
+    with pytest.raises(UndecidedError):
         max_margin(X, y, max_seconds=0.0)
+
+
+# ---------------------------------------------------------------------- bounded work
+
+
+@pytest.mark.parametrize("verdict", ["separable", "quasi-separable", "overlapping"])
+def test_verify_reads_chunks_twice(verdict):
+    X = np.arange(40.0).reshape(20, 2) ** 2 % 7
+    y = X[:, 0] > 1
+    if verdict != "separable":
+        y[X[:, 0] == 1] = np.arange(20)[X[:, 0] == 1] % 2
+    if verdict == "overlapping":
+        y = np.arange(20) % 3 == 1
+    readings = []
+
+    def chunks():
+        readings.append(1)
+        return ((X[k : k + 5], y[k : k + 5]) for k in range(0, 20, 5))
+
+    found = separability(X, y)
+    assert found.verdict == verdict
+    assert found.verify(chunks)
+    assert len(readings) == 2
+
+
+def test_verify_stops_in_time():
+    X, y = [[0.0], [1.0]], [0, 1]
+    for found in (separability(X, y), max_margin(X, y), offenders(X, y)):
+        with pytest.raises(UndecidedError, match="max_seconds"):
+            found.verify(X, y, max_seconds=0)

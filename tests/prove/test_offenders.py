@@ -15,31 +15,16 @@ from sklearn.datasets import load_iris
 from rosenblatt import offenders
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.certificate import Separable
+from rosenblatt.prove.checker import removal as claims
 from rosenblatt.prove.removal import hitting
-from rosenblatt.prove.removal import verify as claims
-from tests.prove.test_separability import feasible, points
+from tests.prove import exact_oracle as oracle
+from tests.prove.test_separability import points
 from tests.real_data import rows_of
 from tests.strategies import integer_rows
 
-# ------------------------------------------------- an independent decision: all subsets
-
-
-def separable_without(Z, removed):
-    rest = [z for i, z in enumerate(Z) if i not in removed]
-    return not rest or feasible(rest, [True] * len(rest))
-
 
 def fewest(X, y, intercept):
-    """The smallest number of rows to remove, by trying all subsets with Fourier-Motzkin."""
-    Z = [
-        [label * Fraction(v) for v in x] + ([label] if intercept else [])
-        for x, label in zip(X, y, strict=True)
-    ]
-    return next(
-        k
-        for k in range(len(Z) + 1)
-        if any(separable_without(Z, out) for out in itertools.combinations(range(len(Z)), k))
-    )
+    return oracle.fewest(oracle.cone_rows(X, y, intercept))
 
 
 def check(X, y, intercept, true):
@@ -218,7 +203,7 @@ def test_rows_of_zeros_must_go_without_an_offset():
 
 
 def test_copies_go_together():
-    """Five and three copies of one point: all of the three; a positive factor makes no other."""
+    """Five and three copies of one point: all of the three; identical rows are one group."""
     X, y = np.array([[1.0, 2.0]] * 8 + [[9.0, 9.0]]), np.array([0] * 5 + [1] * 4)
     found = offenders(X, y)
     assert found.rows == (5, 6, 7)
@@ -275,10 +260,10 @@ def test_altered_answers_do_not_verify():
     ):
         lies.append(change(found, witnesses=(part, *found.witnesses[1:])))
     for lie in lies:
-        said = lie.verify(CROSSED, LABELS)
+        said = lie.resealed().verify(CROSSED, LABELS)
         assert said.integrity
         assert not said.truth, lie
-    assert change(found, lower_bound=0).verify(CROSSED, LABELS)  # weaker, and true
+    assert change(found, lower_bound=0).resealed().verify(CROSSED, LABELS)  # weaker, and true
     moved = CROSSED.copy()
     moved[0, 0] = -1
     assert not found.verify(moved, LABELS).integrity
@@ -292,7 +277,7 @@ def test_words_and_plain_values():
     assert "&lt;yes&gt;" in found._repr_html_() or "(no)" in text
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["rows"] == list(found.rows)
-    assert plain["minimum"] is True
+    assert plain["lower_bound"] == len(found.rows)
     assert Fraction(plain["witnesses"][0]["share"]) == found.witnesses[0].share
 
 

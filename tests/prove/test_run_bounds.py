@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt import Margin, Perceptron
 from rosenblatt.errors import DataError
-from rosenblatt.prove.runs import kesler
-from rosenblatt.prove.runs.run_bounds import NAMES, OneVsRestBounds
+from rosenblatt.prove.bounds import multinomial_rows
+from rosenblatt.prove.bounds.result import NAMES, OneVsRestBounds
 from tests.strategies import TIES, integer_rows, separable_rows
 
 
@@ -110,7 +110,7 @@ def test_kesler_doubles_the_square_of_the_radius(monkeypatch):
     assert told.radius == 4.0  # 2 R^2 = 16
     assert told["Novikoff"].most >= clf.n_mistakes_
     assert "Kesler" in str(told)
-    monkeypatch.setattr(kesler, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(multinomial_rows, "MOST_NUMBERS", 3)
     assert "more than the 3 allowed" in clf.bounds(X, y).notes[0]
 
 

@@ -10,44 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt import separability
-from rosenblatt.data.chunks import as_rows
-from rosenblatt.errors import LabelError, ParameterError, RosenblattError, Undecided
-from rosenblatt.prove import verify as checker
+from rosenblatt.data.cone import as_cone
+from rosenblatt.data.exact import to_integers
+from rosenblatt.errors import LabelError, ParameterError, RosenblattError, UndecidedError
+from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import from_json
-from rosenblatt.prove.exact import integer_rows as integer_rows_of
-from rosenblatt.prove.search.rational import decide
+from rosenblatt.prove.separability.exact_decision import decide
+from tests.prove import exact_oracle as oracle
 from tests.real_data import rows_of
 from tests.strategies import integer_rows
 
-# ------------------------------------------------- an independent decision: Fourier-Motzkin
-
-
-def feasible(rows, strict):
-    """Is there w with row.w >= 0 for all rows, > 0 where strict? Fractions, no cleverness."""
-    system = {(tuple(map(Fraction, row)), s) for row, s in zip(rows, strict, strict=True)}
-    for _ in range(len(rows[0])):
-        zero = {(r[1:], s) for r, s in system if r[0] == 0}
-        plus = [(tuple(v / r[0] for v in r[1:]), s) for r, s in system if r[0] > 0]
-        minus = [(tuple(v / -r[0] for v in r[1:]), s) for r, s in system if r[0] < 0]
-        pairs = {
-            (tuple(a + b for a, b in zip(p, m, strict=True)), s or t)
-            for (p, s), (m, t) in itertools.product(plus, minus)
-        }
-        system = zero | pairs
-    return not any(s for _, s in system)  # what is left reads 0 >= 0 or 0 > 0
-
 
 def independent_verdict(X, y, intercept):
-    Z = [
-        [label * v for v in x] + ([label] if intercept else [])
-        for x, label in zip(X, y, strict=True)
-    ]
-    n = len(Z)
-    if feasible(Z, [True] * n):
-        return "separable"
-    if any(feasible(Z, [i == k for i in range(n)]) for k in range(n)):
-        return "quasi-separable"
-    return "overlapping"
+    return oracle.verdict(oracle.cone_rows(X, y, intercept))
 
 
 def points(X, y, kind):
@@ -84,7 +59,7 @@ def test_a_cancelling_set_that_does_not_span_is_no_overlap():
     assert cert.verdict == "quasi-separable"
     assert cert.split_rows(X, y).tolist() == [0, 3]
     assert cert.witness.rows == (1, 2)
-    assert not checker.spans(as_rows(X, y), cert.proof.rows, np.ones(4, dtype=bool), True)
+    assert not checker.spans(as_cone(X, y), cert.proof.rows, np.ones(4, dtype=bool), True)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e16, 1e300])
@@ -142,7 +117,7 @@ def test_more_features_than_rows():
 def test_limits_say_how_far_it_came():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 5)), rng.random(200) < 0.5
-    with pytest.raises(Undecided, match="within"):
+    with pytest.raises(UndecidedError, match="within"):
         separability(X, y, max_seconds=0.0)
     with pytest.raises(RosenblattError, match="bits"):
         separability(X, y, max_bits=3)
@@ -274,7 +249,7 @@ def test_a_gap_that_floats_barely_see(seed, n, d, bits, crossed):
     if crossed:
         X[1] = X[0]
         X[1, 0] = np.nextafter(X[1, 0], -np.inf if w[0] > 0 else np.inf)
-    Z, _ = integer_rows_of(X, y, range(n), True)
+    Z, _ = to_integers(np.c_[X, np.ones(n)] * np.asarray(y)[:, None])
     found = decide(Z)
     expected = "separable" if not any(found.weights) else "quasi-separable"
     expected = expected if any(found.w) else "overlapping"

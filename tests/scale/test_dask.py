@@ -59,11 +59,11 @@ def test_a_cluster_gives_what_one_process_gives(shards: Shards) -> None:
             (r.mistakes, r.weighted_mistakes) for r in here.history
         ]
     one = Perceptron(mode="batch-mean", **asked).fit(X, Y)
-    assert same(DaskPerceptron(method="batch-mean", **asked).fit_shards(shards), one)
+    assert same(DaskPerceptron(mode="batch-mean", **asked).fit_shards(shards), one)
     others = da.from_array(X, chunks=(33, 6))
     if SOAKED:
         others = others.map_blocks(sp.csr_matrix)
-    batch = DaskPerceptron(method="batch-mean", n_shards=5, **asked).fit(others, Y)
+    batch = DaskPerceptron(mode="batch-mean", n_shards=5, **asked).fit(others, Y)
     assert same(batch, one)
     assert len(batch.shard_sizes_) == 5
 
@@ -138,7 +138,7 @@ def test_weights_and_classes(shards: Shards) -> None:
     weight = RNG.integers(0, 3, 240).astype(float)
     asked: dict[str, Any] = {"max_iter": 5, "tol": None, "class_weight": "balanced"}
     one = Perceptron(mode="batch", **asked).fit(X, Y, sample_weight=weight)
-    many = DaskPerceptron(method="batch", **asked).fit(ROWS, Y, da.from_array(weight, chunks=50))
+    many = DaskPerceptron(mode="batch", **asked).fit(ROWS, Y, da.from_array(weight, chunks=50))
     assert np.allclose(many.coef_, one.coef_, rtol=1e-12)
     number = RNG.integers(0, 3, 240)
     direct = DaskPerceptron(multiclass="direct", max_iter=3, tol=None).fit(ROWS, number)
@@ -230,9 +230,8 @@ def test_small_mistakes_are_explained(client: Any) -> None:
         DaskPerceptron().fit_shards(ROWS)
     for choices in ({"rule": "pa"}, {"rule": "arow"}):
         with pytest.raises((ParameterError, NotSupportedError)) as told:
-            DaskPerceptron(method="batch", **choices).fit(ROWS, Y)
-        assert "method='mix'" in str(told.value)
-        assert "mode=" not in str(told.value)
+            DaskPerceptron(mode="batch", **choices).fit(ROWS, Y)
+        assert "mode='online'" in str(told.value)
     with pytest.warns(ConvergenceWarning) as warned:
         DaskPerceptron(max_iter=1).fit(ROWS, Y)
     assert warned[0].filename == __file__

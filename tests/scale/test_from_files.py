@@ -9,6 +9,8 @@ import multiprocessing
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,12 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("distributed", reason="the extra [dask] is not installed")
-import fsspec
 
 from rosenblatt import load_model
 from rosenblatt.cli import app
-from rosenblatt.cli.cluster import undisturbed
+from rosenblatt.cli.cluster import local_cluster, undisturbed
 from rosenblatt.errors import ClusterError, DataError
 from rosenblatt.scale.from_files import fit_files
-from rosenblatt.scale.listed import listed
 from tests.scale.local import rounds_of
 from tests.waiting import PATIENCE
 
@@ -57,45 +57,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_one_file_cannot_know_is_settled_by_all(client: Any, folder: Path) -> None:
-    done = fit_files(str(folder), folder / "model", client=client, rounds=4, keep="last")
+    done = fit_files(str(folder), folder / "model", client=client, max_iter=4, keep="last")
     here = rounds_of(X, Y, {30, 60}, shuffle=False, tol=None, max_iter=4)
     assert np.array_equal(done.model.coef, here.kept()[0])
     assert (done.rows, done.shards, done.model.n_features) == (90, 3, 7)
     held = load_model(folder / "model")
     assert held.reader == {"format": "libsvm", "zero_based": True}
-    assert held.training["passes"] == 4
-
-
-def test_pieces_of_a_large_file_are_all_of_its_lines(tmp_path: Path) -> None:
-    file = tmp_path / "large.svm"
-    file.write_text(libsvm(X, Y))
-    pieces = listed(str(file), block_bytes=400)
-    assert len(pieces) > 3
-    lines = []
-    for piece in pieces:
-        with piece.here() as part:
-            lines.append(part.read_text())
-    assert "".join(lines) == file.read_text()
-    assert [p.length for p in listed(str(file))] == [None]
-
-
-def test_a_file_system_that_is_not_this_machine(tmp_path: Path) -> None:
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/shop/rows/a.csv", b"x,y\n1,no\n2,yes\n")
-    memory.pipe("/shop/rows/b.csv.gz", gzip.compress(b"x,y\n3,no\n"))
-    pieces = listed("memory://shop/rows")
-    assert [(p.url, p.format) for p in pieces] == [
-        ("memory:///shop/rows/a.csv", "csv"), ("memory:///shop/rows/b.csv.gz", "csv"),
-    ]  # fmt: skip
-    with pieces[0].here() as copy:
-        assert copy.read_bytes() == b"x,y\n1,no\n2,yes\n"
-    assert not copy.exists()
-    (tmp_path / "a.csv").write_text("1")
-    (tmp_path / "a.svm").write_text("1 1:1")
-    with pytest.raises(DataError, match="csv and libsvm"):
-        listed(str(tmp_path))
-    with pytest.raises(DataError, match="there is no"):
-        listed(str(tmp_path / "nowhere"))
+    assert held.training["epochs"] == 4
 
 
 def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
@@ -107,16 +75,13 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
         (place / f"{k}.csv").write_text("\n".join(["colour,size,answer", *lines]) + "\n")
     heard: list[str] = []
     done = fit_files(
-        str(place), tmp_path / "m", client=client, rounds=9, target="answer", say=heard.append
+        str(place), tmp_path / "m", client=client, max_iter=9, target="answer", say=heard.append
     )
     assert done.stop_reason == "separated"
-    assert "looking at the columns" in heard[0]
+    assert "learning them first" in heard[0]
     assert done.model.feature_names == ("colour=blue", "colour=red", "size")
     told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
     assert json.loads(told.stdout)["error"] == 0.0
-    (place / "3.csv").write_text("colour,size,answer\nred,-1,1\n")  # of these rows none
-    few = fit_files(str(place), tmp_path / "few", client=client, target="answer", where="size > 0")
-    assert (few.rows, few.shards) == (np.sum(X[:, 0] > 0), 3)
     with pytest.raises(DataError, match="number"):
         fit_files(str(place), tmp_path / "m", client=client, target="answer", columns="plain")
 
@@ -126,7 +91,17 @@ def test_the_command(
 ) -> None:
     monkeypatch.setattr("rosenblatt.cli.cluster.CONNECT", PATIENCE)
     address = client.scheduler.address
-    asked = ["fit", str(folder), "--cluster", address, "--shuffle", "3", "--json", "--passes"]
+    asked = [
+        "fit",
+        str(folder),
+        "--cluster",
+        address,
+        "--shuffle",
+        "--random-state",
+        "3",
+        "--json",
+        "--max-iter",
+    ]
     whole = CliRunner().invoke(app, [*asked, "6", "--out", str(tmp_path / "whole")])
     assert whole.exit_code == 0, whole.output
     assert json.loads(whole.stdout)["rounds"] == 6
@@ -143,7 +118,7 @@ def test_the_command(
     assert "90 in 3 shards on 2 workers\n" in shown.stdout
     assert "1 (reached max_iter: " in shown.stdout
     for more, words in (
-        (["--every", "300"], "every round is saved"),
+        (["--checkpoint-every", "300"], "every round is saved"),
         (["--workers", "1"], "Give one"),
     ):
         bad = CliRunner().invoke(app, [*asked, "1", "--out", str(tmp_path / "m"), *more])
@@ -158,14 +133,58 @@ def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path
         (folder, ["--keep", "vote"], "keep='vote'"),
         (folder, ["--resume"], "resume needs checkpoint"),
         (folder, ["--target", "y"], "setting of csv files"),
-        (folder / "nowhere", [], "there is no"),
-        (tmp_path / "empty", [], "holds no file"),
+        (folder / "nowhere", [], "cannot read"),
+        (tmp_path / "empty", [], "has no file"),
     ):
         asked = ["fit", str(place), "--cluster", "nobody", "--out", str(tmp_path / "m"), *more]
         done = CliRunner().invoke(app, asked)
         assert done.exit_code == 2
         assert words in done.stderr
         assert "scheduler" not in done.stderr
+
+
+def answer(port: int, path: str) -> int | None:
+    """The status of a web page, None if the port does not speak HTTP."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as page:
+            return int(page.status)
+    except urllib.error.HTTPError as e:
+        return e.code
+    except OSError:
+        return None
+
+
+@pytest.mark.threads
+def test_processes_of_the_command_listen_to_nothing_else() -> None:
+    psutil, distributed = pytest.importorskip("psutil"), pytest.importorskip("distributed")
+    me = psutil.Process()
+    others = set(me.children(recursive=True))  # of the cluster of other tests
+    with local_cluster(1) as local:
+        with distributed.Client(local, timeout=PATIENCE) as client:
+            assert client.submit(sum, [1, 2]).result(PATIENCE) == 3
+        ports = []
+        for process in set(me.children(recursive=True)) - others:
+            for socket in process.net_connections("tcp"):
+                if socket.status == psutil.CONN_LISTEN:
+                    assert socket.laddr.ip == "127.0.0.1"
+                    ports.append(socket.laddr.port)
+        scheduler = int(local.scheduler_address.rpartition(":")[2])
+        assert local.scheduler_address == f"tls://127.0.0.1:{scheduler}"
+        for port in (*ports, int(local.dashboard_link.split(":")[2].split("/")[0])):
+            for path in ("/", "/status", "/info/main/workers.html", "/json/counts.json"):
+                assert answer(port, path) in (404, None)
+        with pytest.raises(OSError, match=r"TLS|handshake|[Tt]imed out|Connection"):
+            distributed.Client(f"tcp://127.0.0.1:{scheduler}", timeout=2)
+        other = distributed.Security.temporary()
+        with pytest.raises(OSError, match=r"TLS|handshake|[Tt]imed out|Connection"):
+            distributed.Client(local.scheduler_address, security=other, timeout=2)
+
+
+def test_the_dashboard_is_for_workers_only(folder: Path, tmp_path: Path) -> None:
+    asked = ["fit", str(folder), "--cluster", "tcp://x", "--dashboard", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 2
+    assert "--dashboard is for --workers" in done.stderr
 
 
 @pytest.mark.threads

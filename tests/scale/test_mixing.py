@@ -48,7 +48,7 @@ def test_a_batch_is_that_of_one_machine_to_the_bit(
     X, y = rows
     asked: dict[str, Any] = {"keep": keep, "tie": tie, "tol": None, "max_iter": 9}
     one = Perceptron(mode=mode, **asked).fit(X, y)
-    run = rounds_of(X, y, {cut for cut in cuts if cut < len(y)}, method=mode, **asked)
+    run = rounds_of(X, y, {cut for cut in cuts if cut < len(y)}, mode=mode, **asked)
     w, b = run.kept()
     assert np.array_equal(w, one.coef_)
     assert np.array_equal(b, one.intercept_)
@@ -170,10 +170,10 @@ REFUSED = [
     ({"rule": "scw"}, NotSupportedError, "depend on its variances"),
     ({"rule": "arow(covariance=full)", "mixing": "mistakes"}, NotSupportedError, "adds up"),
     ({"shuffle": "sample"}, NotSupportedError, "draws from all rows"),
-    ({"method": "gossip"}, ParameterError, "'method'"),
+    ({"mode": "gossip"}, ParameterError, "'mode'"),
     ({"mixing": "median"}, ParameterError, "'mixing'"),
     ({"max_iter": 0}, ParameterError, "max_iter"),
-    ({"method": "batch", "rule": "pa1"}, NotSupportedError, "one row at a time"),
+    ({"mode": "batch", "rule": "pa1"}, NotSupportedError, "one row at a time"),
 ]
 
 

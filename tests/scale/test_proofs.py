@@ -6,7 +6,7 @@ import itertools
 import os
 import pickle
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,50 +21,50 @@ import dask.dataframe as dd
 import pandas as pd
 
 from rosenblatt import separability as on_one_machine
-from rosenblatt.data.chunks import InMemory, Kept, Part, Rows, as_rows
-from rosenblatt.errors import DataTypeError, LabelError, Undecided
+from rosenblatt.data.block import START, Block, Csr, Position
+from rosenblatt.data.cone import Cone, as_cone
+from rosenblatt.data.source import BaseSource, PerBlock
+from rosenblatt.errors import DataTypeError, LabelError, UndecidedError
 from rosenblatt.prove.certificate import data_digest
-from rosenblatt.scale.proofs import ClusterRows, separability
+from rosenblatt.scale.proofs import DaskSource, separability
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- shards without a cluster
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Cut(Rows):
+class Cut(BaseSource):
     """Rows in pieces that are apart: all that goes there and comes back is pickled."""
 
-    apart = True
-    pieces: tuple[Part, ...]
+    remote = True
 
-    def each(self, function: Any, *args: Any) -> Any:
-        for k, part in enumerate(self.pieces):
-            filled = [a.values[k] if isinstance(a, Kept) else a for a in args]
-            sent = pickle.loads(pickle.dumps((function, part, *filled)))
-            yield pickle.loads(pickle.dumps(sent[0](*sent[1:])))
+    def __init__(self, X: Any, y: Any, pieces: tuple[Block, ...]) -> None:
+        self.labels = as_cone(X, y).source.labels
+        self.n_rows, self.n_features = X.shape
+        self.pieces = pieces
 
-    def take(self, rows: Any) -> Part:
-        where = np.searchsorted([p.start for p in self.pieces], rows, side="right") - 1
-        some = [self.pieces[k] for k in where]
-        X = [p.X[[i - p.start]] for p, i in zip(some, rows, strict=True)]
-        y = [p.y[i - p.start] for p, i in zip(some, rows, strict=True)]
-        if not X:
-            return Part(-1, np.zeros((0, self.n_features)), np.zeros(0, np.int8))
-        dense = [A.toarray() if sp.issparse(A) else A for A in X]
-        return Part(-1, np.concatenate(dense), np.array(y))
+    def blocks(self, epoch: int = 1, after: Position = START) -> Any:
+        return iter(self.pieces)
+
+    def map(self, function: Any, *args: Any) -> list[Any]:
+        found = []
+        for k, block in enumerate(self.pieces):
+            filled = [a.values[k] if isinstance(a, PerBlock) else a for a in args]
+            sent = pickle.loads(pickle.dumps((function, block, *filled)))
+            found.append(pickle.loads(pickle.dumps(sent[0](*sent[1:]))))
+        return found
 
 
-def cut(X: Any, y: Any, ends: list[int], sparse: list[bool]) -> Cut:
-    whole = as_rows(X, y)
-    assert isinstance(whole, InMemory)
+def cut(X: Any, y: Any, ends: list[int], sparse: list[bool]) -> Cone:
+    whole = as_cone(X, y).source.block
     edges = sorted({0, len(y), *(e for e in ends if e < len(y))})
     pieces = []
     for k, (a, b) in enumerate(itertools.pairwise(edges)):
-        rows = whole.problem.X[a:b]
-        pieces.append(Part(a, sp.csr_array(rows) if sparse[k] else rows, whole.problem.y[a:b]))
-    return Cut(
-        n_rows=len(y), n_features=whole.n_features, classes=whole.classes, pieces=tuple(pieces)
-    )
+        block = whole.rows(a, b)
+        if sparse[k]:
+            rows = sp.csr_array(block.X)
+            block = block._replace(X=Csr(rows.data, rows.indices, rows.indptr, rows.shape[1]))
+        pieces.append(block)
+    return as_cone(Cut(X, y, tuple(pieces)))
 
 
 def agree(X: Any, y: Any, shards: Any, intercept: bool) -> None:
@@ -111,12 +111,12 @@ def test_the_digest_does_not_see_the_parts(d: int) -> None:
     rng = np.random.default_rng(d)
     n = 30_000 // d + 200
     X, y = rng.integers(-1, 2, (n, d)).astype(float), np.arange(n) % 2
-    digests = {data_digest(as_rows(X, y)), data_digest(as_rows(sp.csr_array(X), y))}
+    digests = {data_digest(as_cone(X, y)), data_digest(as_cone(sp.csr_array(X), y))}
     for ends in ([1, 63, 64, 65, 130], [n - 1], [64, 128, 192], list(range(5, n, 97))):
         digests.add(data_digest(cut(X, y, ends, [k % 2 == 1 for k in range(n)])))
     assert len(digests) == 1
     X[n // 2, 1] += 1
-    assert data_digest(as_rows(X, y)) not in digests
+    assert data_digest(as_cone(X, y)) not in digests
 
 
 # ------------------------------------------------- a real cluster
@@ -144,7 +144,7 @@ def test_a_cluster_decides_as_one_machine(client: Any, verdict: str) -> None:
     rows, labels = da.from_array(X, chunks=(170, 4)), da.from_array(y, chunks=170)
     if verdict == "quasi-separable":
         rows = rows.map_blocks(sp.csr_matrix)
-    shards = ClusterRows.of(rows, labels)
+    shards = DaskSource.of(rows, labels)
     cert = separability(shards)
     assert cert.verdict == verdict
     assert cert.verify(X, y)
@@ -164,7 +164,7 @@ def test_a_collection_is_taken_as_it_is(client: Any) -> None:
     """As soon as this module is loaded, wherever rows are asked for."""
     X, y = table("overlapping", 60)
     rows, labels = da.from_array(X, chunks=(20, 4)), da.from_array(y, chunks=20)
-    assert isinstance(as_rows(rows, labels), ClusterRows)
+    assert isinstance(as_cone(rows, labels).source, DaskSource)
     cert = separability(rows, labels)
     assert cert.verify(rows, labels)
     y[0] ^= True
@@ -187,7 +187,7 @@ def test_errors_are_those_of_one_machine(client: Any) -> None:
     rows = da.from_array(X, chunks=(20, 4))
     with pytest.raises(LabelError, match="two classes"):
         separability(rows, da.from_array(np.arange(60) % 3, chunks=20))
-    with pytest.raises(Undecided, match="within"):
+    with pytest.raises(UndecidedError, match="within"):
         separability(rows, da.from_array(y, chunks=20), max_seconds=0.0)
     with pytest.raises(DataTypeError, match="float64"):
         separability(rows.astype(np.longdouble), da.from_array(y, chunks=20))
@@ -201,17 +201,17 @@ def test_a_worker_that_dies_changes_nothing(client: Any, monkeypatch: pytest.Mon
     undisturbed = separability(rows, labels)
     assert undisturbed.verdict == "quasi-separable"
     assert undisturbed.verify(X, y)
-    asked, count = ClusterRows._asked, 0
+    asked, count = DaskSource._asked, 0
 
-    def deadly(self: ClusterRows, how: Any, function: Any, args: Any, *more: Any) -> list[Any]:
+    def deadly(self: DaskSource, how: Any, function: Any, args: Any, *more: Any) -> list[Any]:
         nonlocal count
         leaves = asked(self, how, function, args, *more)
-        count += any(isinstance(arg, Kept) for arg in args)
+        count += any(isinstance(arg, PerBlock) for arg in args)
         if count == 2:
             count += 1
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         return leaves
 
-    monkeypatch.setattr(ClusterRows, "_asked", deadly)
+    monkeypatch.setattr(DaskSource, "_asked", deadly)
     assert separability(rows, labels) == undisturbed
     assert count > 4

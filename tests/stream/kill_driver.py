@@ -19,11 +19,11 @@ import numpy as np
 from rosenblatt.stream.fit import fit_file
 
 RUNS = [
-    {"passes": 3, "keep": "average"},
-    {"passes": 1, "rule": "arow"},
-    {"passes": 2, "rule": "alma"},
-    {"passes": 3, "keep": "last", "rule": "scw"},
-    {"passes": 2, "rule": "pa1", "target": "y", "labels": "text"},
+    {"max_iter": 3, "keep": "average"},
+    {"max_iter": 1, "rule": "arow"},
+    {"max_iter": 2, "rule": "alma"},
+    {"max_iter": 3, "keep": "last", "rule": "scw"},
+    {"max_iter": 2, "rule": "pa1", "target": "y"},
 ]
 
 
@@ -46,8 +46,8 @@ def train(folder, settings, out, **more):
 
 
 def counts(done):
-    counted = done.mistakes.tolist(), done.updates.tolist(), done.n_rows
-    return *counted, done.progressive_error, done.reasons
+    counted = [(t.mistakes.tolist(), t.updates.tolist()) for t in done.traces], done.n_rows
+    return *counted, done.progressive_error, done.stop_reasons
 
 
 def child(folder, settings):
@@ -57,7 +57,9 @@ def child(folder, settings):
         return number
     code = 1
     try:
-        train(folder, settings, "m", checkpoint=folder / "saved", every=0.001, resume=True)
+        train(
+            folder, settings, "m", checkpoint=folder / "saved", checkpoint_every=0.001, resume=True
+        )
         code = 0
     finally:
         os._exit(code)

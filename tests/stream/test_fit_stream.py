@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, RawStream, fit_file, fit_stream, load_model, read_chunks
-from rosenblatt.data import cache as cache_module
-from rosenblatt.data.cache import ChunkCache
-from rosenblatt.data.reading import Chunk
+from rosenblatt.data.block import Block
 from rosenblatt.errors import (
     CheckpointError,
     DataError,
@@ -21,7 +19,9 @@ from rosenblatt.errors import (
     NotSupportedError,
     ParameterError,
 )
-from rosenblatt.model_file import save_model
+from rosenblatt.io import block_cache as cache_module
+from rosenblatt.io.block_cache import BlockCache
+from rosenblatt.model.model_file import save_model
 
 
 def keys(seed, number, k, n):
@@ -82,10 +82,10 @@ def test_a_shuffled_stream_is_perceptron_on_the_permuted_rows(
     weight = np.random.default_rng(1).choice([0.5, 1.0, 2.0], len(y)) if weighed else None
     chunks = cut(X, y, sizes, weight, sparse)
     model = fit_stream(
-        iter(chunks) if once else chunks, passes=passes, keep=keep,
-        classes=np.unique(y) if named else None, shuffle_seed=seed,
+        iter(chunks) if once else chunks, max_iter=passes, keep=keep,
+        classes=np.unique(y) if named else None, shuffle=True, random_state=seed,
     ).model  # fmt: skip
-    done = model.training["passes"]
+    done = model.training["epochs"]
     orders = [visits(sizes, seed, p) for p in range(1, done + 1)]
     rows = np.concatenate(orders)
     assert all(sorted(order) == list(range(len(y))) for order in orders)
@@ -106,7 +106,7 @@ def test_a_stream_in_order_is_perceptron_on_the_whole(kind, sparse, tmp_path):
     y = np.array(["a", "b", "c"])[y]
     chunks = cut(X, y, [20, 1, 39], sparse=sparse)
     source = {"list": chunks, "function": lambda: iter(chunks), "generator": (c for c in chunks)}
-    model = fit_stream(source[kind], passes=4, feature_names=list("wxyz")).model
+    model = fit_stream(source[kind], max_iter=4, feature_names=list("wxyz")).model
     clf = Perceptron(shuffle=False, max_iter=4, tol=None, keep="average")
     clf.fit(sp.csr_matrix(X) if sparse else X, y)
     assert np.array_equal(model.coef, clf.coef_)
@@ -125,7 +125,7 @@ def test_an_iterator_may_fill_the_same_array_again():
             room[:] = X[k : k + 10]
             yield room, y[k : k + 10]
 
-    asked = {"passes": 3, "shuffle_seed": 5}
+    asked = {"max_iter": 3, "shuffle": True, "random_state": 5}
     one, other = fit_stream(chunks(), **asked), fit_stream(cut(X, y, [10] * 4), **asked)
     assert np.array_equal(one.model.coef, other.model.coef)
 
@@ -136,8 +136,8 @@ def test_labels_that_come_late():
     chunks = cut(X, y, [10, 20])
     whole = Perceptron(shuffle=False, max_iter=2, tol=None, keep="average").fit(X, y)
     for source in (chunks, iter(chunks)):
-        assert np.array_equal(fit_stream(source, passes=2).model.coef, whole.coef_)
-    named = fit_stream(iter(chunks), passes=2, classes=[1, 0])
+        assert np.array_equal(fit_stream(source, max_iter=2).model.coef, whole.coef_)
+    named = fit_stream(iter(chunks), max_iter=2, classes=[1, 0])
     assert np.array_equal(named.model.coef, whole.coef_)
     with pytest.raises(LabelError, match=r"labels \[1\] that are not among classes \[0, 2\]"):
         fit_stream(chunks, classes=[0, 2])
@@ -145,16 +145,18 @@ def test_labels_that_come_late():
 
 def test_raw_rows_and_files(tmp_path):
     batches = [{"x": [1.0, 3.0, 2.0], "s": ["a", "b", "a"], "y": [0, 1, 0]}] * 4
-    model = fit_stream(RawStream(iter(batches), "y", warmup_rows=2), passes=2, shuffle_seed=0).model
+    model = fit_stream(
+        RawStream(iter(batches), "y", warmup_rows=2), max_iter=2, shuffle=True, random_state=0
+    ).model
     assert model.feature_names == ("x", "s=a", "s=b")
     assert model.columns is not None
     X, y = table(50)
     write(tmp_path / "rows.svm", X, y)
-    asked = {"passes": 3, "shuffle_seed": 1}
+    asked = {"max_iter": 3, "shuffle": True, "random_state": 1}
     ours = fit_stream(read_chunks(tmp_path / "rows.svm", chunk_bytes=200), **asked).model
     file = fit_file(tmp_path / "rows.svm", tmp_path / "m", chunk_bytes=200, **asked)
     assert np.array_equal(ours.coef, file.model.coef)
-    assert ours.options["shuffle_seed"] == 1
+    assert ours.options["random_state"] == 1
     one = fit_file(tmp_path / "rows.svm", tmp_path / "m", chunk_bytes=200, threads=1, **asked)
     assert np.array_equal(one.model.coef, ours.coef)
     chunks = list(read_chunks(tmp_path / "rows.svm", chunk_bytes=200))
@@ -173,7 +175,9 @@ def test_a_sorted_file_is_learned_when_shuffled(tmp_path):
     asked = {"target": -1, "chunk_bytes": 2000, "keep": "last"}
     errors = {}
     for seed in (None, 0):
-        done = fit_file(tmp_path / "sorted.csv", tmp_path / "m", shuffle_seed=seed, **asked)
+        done = fit_file(
+            tmp_path / "sorted.csv", tmp_path / "m", shuffle=True, random_state=seed, **asked
+        )
         errors[seed] = np.mean(done.model.predict(X) != y)
     assert errors[0] < 0.05 < 0.1 < errors[None]
 
@@ -181,17 +185,17 @@ def test_a_sorted_file_is_learned_when_shuffled(tmp_path):
 def test_weights_that_come_back_prove_nothing_when_shuffled():
     # two rows that contradict each other: in order, the weights return after a pass
     X, y = np.array([[1.0], [1.0]]), np.array([0, 1])
-    asked = {"passes": 50, "keep": "last", "fit_intercept": False}
-    assert fit_stream([(X, y)], **asked).reasons == ("cycle",)
-    shuffled = fit_stream([(X, y)], shuffle_seed=0, **asked)
-    assert (shuffled.reasons, shuffled.n_epochs) == (("max_iter",), 50)
+    asked = {"max_iter": 50, "keep": "last", "fit_intercept": False}
+    assert fit_stream([(X, y)], **asked).stop_reasons == ("cycle",)
+    shuffled = fit_stream([(X, y)], shuffle=True, random_state=0, **asked)
+    assert (shuffled.stop_reasons, shuffled.n_epochs) == (("max_iter",), 50)
 
 
 def test_blocks_come_from_the_cache_in_any_order(tmp_path, monkeypatch):
     monkeypatch.setattr(cache_module, "MEMORY_BYTES", 300)
     X, y = table(60)
-    chunks = [Chunk(A, b.astype(np.int32), None) for A, b in cut(X, y, [5] * 12)]
-    with ChunkCache(tmp_path) as cache:
+    chunks = [Block(A, b.astype(np.int32), None) for A, b in cut(X, y, [5] * 12)]
+    with BlockCache(tmp_path) as cache:
         for chunk in chunks:
             cache.add(chunk)
         assert len(cache) == 12
@@ -205,7 +209,11 @@ def test_blocks_come_from_the_cache_in_any_order(tmp_path, monkeypatch):
     for room in (300, 1 << 26):
         monkeypatch.setattr(cache_module, "MEMORY_BYTES", room)
         model = fit_stream(
-            iter([tuple(c[:2]) for c in chunks]), passes=3, shuffle_seed=4, cache=tmp_path
+            iter([tuple(c[:2]) for c in chunks]),
+            max_iter=3,
+            shuffle=True,
+            random_state=4,
+            cache=tmp_path,
         )
         shuffled[room] = model.model.coef
     assert np.array_equal(shuffled[300], shuffled[1 << 26])
@@ -257,14 +265,14 @@ class StopsAt:
 def test_a_shuffled_run_goes_on_from_a_checkpoint(tmp_path, pass_number):
     X, y = table(300)
     write(tmp_path / "rows.svm", X, y)
-    asked = {"passes": 3, "shuffle_seed": 9, "chunk_bytes": 300}
+    asked = {"max_iter": 3, "shuffle": True, "random_state": 9, "chunk_bytes": 300}
     whole = fit_file(tmp_path / "rows.svm", tmp_path / "whole", **asked)
-    kept = {"checkpoint": tmp_path / "saved", "every": 0, **asked}
+    kept = {"checkpoint": tmp_path / "saved", "checkpoint_every": 0, **asked}
     watcher = StopsAt(pass_number, 200)
     with pytest.raises(Stop):
         fit_file(tmp_path / "rows.svm", tmp_path / "m", watcher=watcher, **kept)
     if pass_number > 1:  # else it may have stopped before the first visit
-        for other in ({"shuffle_seed": 8}, {"chunk_bytes": 400}):
+        for other in ({"shuffle": True, "random_state": 8}, {"chunk_bytes": 400}):
             with pytest.raises(CheckpointError, match="another run"):
                 fit_file(tmp_path / "rows.svm", tmp_path / "m", resume=True, **{**kept, **other})
     done = fit_file(tmp_path / "rows.svm", tmp_path / "m", resume=True, **kept)
@@ -275,9 +283,9 @@ def test_a_shuffled_run_goes_on_from_a_checkpoint(tmp_path, pass_number):
 def test_raw_columns_shuffled_and_saved(tmp_path):
     lines = [f"{k % 7},{'ab'[k % 2]}{k % 3},{'yes' if k % 5 < 2 else 'no'}" for k in range(300)]
     (tmp_path / "rows.csv").write_text("\n".join(["x,s,y", *lines]))
-    asked = {"target": "y", "passes": 2, "shuffle_seed": 2, "chunk_bytes": 400}
+    asked = {"target": "y", "max_iter": 2, "shuffle": True, "random_state": 2, "chunk_bytes": 400}
     whole = fit_file(tmp_path / "rows.csv", tmp_path / "whole", **asked)
-    kept = {"checkpoint": tmp_path / "saved", "every": 0, **asked}
+    kept = {"checkpoint": tmp_path / "saved", "checkpoint_every": 0, **asked}
     with pytest.raises(Stop):
         fit_file(tmp_path / "rows.csv", tmp_path / "m", watcher=StopsAt(2, 100), **kept)
     done = fit_file(tmp_path / "rows.csv", tmp_path / "m", resume=True, **kept)
@@ -290,20 +298,30 @@ def test_raw_columns_shuffled_and_saved(tmp_path):
     ("chunks", "settings", "error", "message"),
     [
         ([], {}, DataError, "no rows"),
-        ([([[1.0]], [0, 1])], {}, LabelError, "in chunk 0: .*inconsistent numbers"),
+        ([([[1.0]], [0, 1])], {}, LabelError, "in chunk 0, .*inconsistent numbers"),
         ([([[1.0], [2.0]], [0, 1]), ([[1.0, 2.0]], [0])], {}, DataError, "chunk 1 has 2 features"),
         ([[1.0], [2.0]], {}, DataError, "chunk 0 is a list, expected pairs"),
         (np.ones((3, 2)), {}, DataError, "the chunks are a ndarray. Give an iterable of pairs"),
         (3, {}, DataError, "the chunks are a int"),
         (lambda: 3, {}, DataError, "returned a int"),
         ("file.svm", {}, DataError, "use fit_file"),
-        ([([[np.nan]], [0])], {}, DataError, "in chunk 0: .*NaN"),
+        ([([[np.nan]], [0])], {}, DataError, "in chunk 0, .*NaN"),
         ([(sp.eye_array(2).tocsr(), [0, 1]), ([[1.0, 2]], [0])], {}, DataError, "chunk 1 is dense"),
-        ([([[1.0], [2.0]], [0, 1])], {"shuffle_seed": -1}, ParameterError, "from 0 to 4,294,967,"),
-        ([([[1.0], [2.0]], [0, 1])], {"shuffle_seed": 0.5}, ParameterError, "whole number"),
-        ([([[1.0], [2.0]], [0, 1])], {"passes": 2.5}, ParameterError, "whole number >= 1"),
         (
-            [([[1.0], [2.0]], [0, 1])], {"passes": 2, "cache": "nowhere"}, ParameterError,
+            [([[1.0], [2.0]], [0, 1])],
+            {"shuffle": True, "random_state": -1},
+            ParameterError,
+            "from 0 to 4,294,967,",
+        ),
+        (
+            [([[1.0], [2.0]], [0, 1])],
+            {"shuffle": True, "random_state": 0.5},
+            ParameterError,
+            "whole number",
+        ),
+        ([([[1.0], [2.0]], [0, 1])], {"max_iter": 2.5}, ParameterError, "whole number >= 1"),
+        (
+            [([[1.0], [2.0]], [0, 1])], {"max_iter": 2, "cache": "nowhere"}, ParameterError,
             "cache must be a folder",
         ),
         ([([[1.0], [2.0]], [0, 1])], {"feature_names": ["a", "b"]}, ParameterError, "2 names"),
@@ -322,7 +340,7 @@ def test_the_command_shuffles(tmp_path, capsys):
     (tmp_path / "rows.svm").write_text("1 1:1\n-1 2:1\n1 1:2\n-1 1:0.5 2:3\n")
     command = ["fit", str(tmp_path / "rows.svm"), "--out", str(tmp_path / "m"), "--json"]
     with pytest.raises(SystemExit) as end:
-        app([*command, "--shuffle", "3", "--quiet"])
+        app([*command, "--shuffle", "--random-state", "3", "--quiet"])
     assert end.value.code in (0, None)
     assert json.loads(capsys.readouterr().out)["rows"] == 4
-    assert load_model(tmp_path / "m").options["shuffle_seed"] == 3
+    assert load_model(tmp_path / "m").options["random_state"] == 3

@@ -53,10 +53,17 @@ def test_told_to_end_the_command_saves_and_says_where(tmp_path, interruptible):
     numbers = [k * k % 97 for k in range(9973)]
     lines = [f"{1 if k % 7 < 3 else -1} {k % 50 + 1}:{k % 11}.5 99:{k % 13}\n" for k in numbers]
     file.write_text("".join(lines) * 25)
-    keeping = [str(tmp_path / "m"), "--checkpoint", str(saved), "--every", "0.001", "--resume"]
+    keeping = [
+        str(tmp_path / "m"),
+        "--checkpoint",
+        str(saved),
+        "--checkpoint-every",
+        "0.001",
+        "--resume",
+    ]
     # more passes where all of them were made before the signal came
     for passes in (50, 500, 5000):
-        settings = ["fit", str(file), "--passes", str(passes), "--rule", "pa1", "--out"]
+        settings = ["fit", str(file), "--max-iter", str(passes), "--rule", "pa1", "--out"]
         ends = [
             told_to_end(number, [*settings, *keeping, "--quiet"], saved)
             for number in (signal.SIGINT, signal.SIGTERM)

@@ -1,17 +1,19 @@
 """Training over chunks gives what training on the whole gives, to the bit."""
 
 import os
+from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, read_chunks
-from rosenblatt.data.cache import ChunkCache
-from rosenblatt.data.file_source import FileSource
-from rosenblatt.data.reading import Chunk
+from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.source import ChunkSource, LabelIndex
 from rosenblatt.errors import (
     DataError,
@@ -19,7 +21,10 @@ from rosenblatt.errors import (
     NotSupportedError,
     OverflowedError,
     ParameterError,
+    RosenblattError,
 )
+from rosenblatt.io.block_cache import BlockCache
+from rosenblatt.io.reader import Chunk
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.fit import fit_file
@@ -39,7 +44,7 @@ def check_same(group, clf):
     assert group.learner.classes.tolist() == clf.classes_.tolist()
     assert coef.tobytes() == clf.coef_.tobytes()
     assert intercept.tobytes() == clf.intercept_.tobytes()
-    assert (group.mistakes.sum(), group.updates.sum()) == (clf.n_mistakes_, clf.n_updates_)
+    assert (group.trace().n_mistakes, group.trace().n_updates) == (clf.n_mistakes_, clf.n_updates_)
     assert group.n_epochs == clf.n_iter_
     traces = getattr(clf.trace_, "traces", (clf.trace_,))
     assert group.reasons == tuple(t.stop_reason for t in traces)
@@ -144,13 +149,16 @@ def test_the_cache_gives_back_the_same_rows(stream, sparse, block, tmp_path_fact
     X, _, weight, cuts = stream
     y = np.arange(len(X), dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rosenblatt.data.cache.MEMORY_BYTES", block)
-        with ChunkCache(tmp_path_factory.getbasetemp()) as cache:
+        patch.setattr("rosenblatt.io.block_cache.MEMORY_BYTES", block)
+        with BlockCache(tmp_path_factory.getbasetemp()) as cache:
             for chunk in cut(X, y, weight, cuts, sparse):
-                cache.add(chunk)
+                A = chunk.X
+                if sparse:
+                    A = Csr(A.data, A.indices, A.indptr, A.shape[1])
+                cache.add(Block(A, chunk.y, chunk.sample_weight))
             for _ in range(2):
                 rows, labels, weights = [], [], []
-                for part, label, w in cache:
+                for part, label, w, *_ in cache:
                     rows.append(dense(part).copy())
                     labels.append(label.copy())
                     weights.append(np.ones(len(label)) if w is None else w.copy())
@@ -160,12 +168,12 @@ def test_the_cache_gives_back_the_same_rows(stream, sparse, block, tmp_path_fact
 
 
 def test_the_cache_is_compact_and_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.data.cache.MEMORY_BYTES", 0)
+    monkeypatch.setattr("rosenblatt.io.block_cache.MEMORY_BYTES", 0)
     X, y = np.ones((1000, 8)), np.zeros(1000, np.int8)
     sizes = []
     for values in (X, X / 2, X / 3):
-        with ChunkCache(tmp_path) as cache:
-            cache.add(Chunk(values, y, None))
+        with BlockCache(tmp_path) as cache:
+            cache.add(Block(values, y, None))
             (chunk,) = cache
             assert np.array_equal(chunk.X, values)
             sizes.append(cache.file_bytes)
@@ -189,23 +197,25 @@ def test_a_file_that_begins_otherwise_than_it_goes_on(tmp_path):
     path = tmp_path / "late.svm"
     path.write_text("1 1:2 2:1\n" * 20 + "2 1:1 2:2\n" * 20 + "1 0:3\n")
     heard = Listening()
-    done = fit_file(path, tmp_path / "m", chunk_bytes=64, passes=3, watcher=heard)
+    done = fit_file(path, tmp_path / "m", chunk_bytes=64, max_iter=3, watcher=heard)
     assert done.model.reader["zero_based"] is True
     assert done.model.coef.shape == (1, 3)
     assert done.model.classes.tolist() == [1.0, 2.0]
-    assert "an index is 0" in heard.said[0]
-    assert heard.begun == [1, 1, 2, 3]
+    assert heard.said == []
+    assert heard.begun == [1, 2, 3]  # nothing is read again
+    whole = fit_file(path, tmp_path / "m", max_iter=3, zero_based=True)
+    assert whole.model.coef.tobytes() == done.model.coef.tobytes()
     assert sorted(os.listdir(tmp_path)) == ["late.svm", "m"]
 
 
 def test_what_does_not_fit_in_memory_goes_to_a_file_and_it_is_said(tmp_path, monkeypatch):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2 2:0.1\n2 2:1 3:0.3\n" * 30)
-    whole = fit_file(path, tmp_path / "m", passes=4)
+    whole = fit_file(path, tmp_path / "m", max_iter=4)
     assert (whole.cache_memory_bytes > 0, whole.cache_file_bytes) == (True, 0)
-    monkeypatch.setattr("rosenblatt.data.cache.MEMORY_BYTES", 200)
+    monkeypatch.setattr("rosenblatt.io.block_cache.MEMORY_BYTES", 200)
     heard = Listening()
-    done = fit_file(path, tmp_path / "m", chunk_bytes=64, passes=4, watcher=heard)
+    done = fit_file(path, tmp_path / "m", chunk_bytes=64, max_iter=4, watcher=heard)
     assert 0 < done.cache_memory_bytes <= 200 < done.cache_file_bytes
     assert [str(tmp_path) in said for said in heard.said] == [True]
     assert sorted(os.listdir(tmp_path)) == ["m", "rows.svm"]
@@ -339,7 +349,7 @@ def test_ties_that_need_to_know_the_second_class():
 
 
 def test_labels_are_of_one_kind():
-    with pytest.raises(LabelError, match="in chunk 1: y holds labels of another kind"):
+    with pytest.raises(LabelError, match=r"in chunk 1, .*y holds labels of another kind"):
         run([([[1.0]], ["a"]), ([[2.0]], [1])])
 
 
@@ -356,7 +366,7 @@ def test_rows_too_large_for_their_squares_are_an_error(rule):
         ({"rule": MinOver()}, "compares all rows at every step, and a file or stream"),
         ({"keep": "pocket"}, "keep='pocket' needs the whole training set"),
         ({"keep": "vote"}, "notes the weights after every update"),
-        ({"order": "shuffle"}, "shuffle_seed"),
+        ({"order": "shuffle"}, "shuffle=True"),
     ],
 )
 def test_what_needs_all_rows_is_refused(settings, why):
@@ -381,7 +391,7 @@ def test_rows_without_a_feature_may_come_first(options, tmp_path):
     clf.fit(sp.csr_matrix(X), y)
     path = tmp_path / "a.svm"
     path.write_text("1\n0\n1 2:2\n0 1:1 2:3\n0 1:1 2:-1\n")
-    source = FileSource(read_chunks(path, chunk_bytes=2))
+    source = read_chunks(path, chunk_bytes=2, zero_based=False).source()
     assert len(list(source.blocks())) > 3
     check_same(train(source, settings).group, clf)
 
@@ -392,3 +402,37 @@ def test_a_thousand_classes_in_blocks():
     X = rng.normal(size=(900, 5))
     clf = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y)
     check_same(run(cut(X, y, None, [200, 201, 700], False)), clf)
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        ([Decimal("1.5"), Decimal("2.5")], "values of type decimal"),
+        ([date(2020, 1, 1), date(2020, 1, 2)], "of type date32"),
+        ([datetime(2020, 1, 1), datetime(2020, 1, 2)], "of type timestamp"),
+        ([b"a", b"b"], "of type binary"),
+        (["a" * 1001, "b"], "1,001 characters in a label, the limit is 1,000"),
+    ],
+)
+def test_labels_that_a_model_cannot_hold_are_refused_at_the_first_block(labels, why, tmp_path):
+    """Not when the model is saved, after the last epoch."""
+    n = 4000
+    table = pa.table({"x": np.arange(float(n)), "y": labels * (n // 2)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=100)
+    heard = Heard()
+    with pytest.raises(RosenblattError, match=why):
+        fit_file(
+            tmp_path / "rows.parquet", tmp_path / "m", target="y", max_iter=3, chunk_bytes=1000,
+            watcher=heard,
+        )  # fmt: skip
+    assert heard.rows <= n / 2
+    assert not (tmp_path / "m").exists()
+
+
+class Heard(Silent):
+    """Knows how many rows were read."""
+
+    rows = 0
+
+    def progress(self, now):
+        self.rows = max(self.rows, now.rows)

@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, separability, soft_minimum
-from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError, Undecided
+from rosenblatt.errors import (
+    DataError,
+    LabelError,
+    NotSupportedError,
+    ParameterError,
+    UndecidedError,
+)
 from rosenblatt.theory import losses
+from rosenblatt.theory.soft_minimum import soft_path
 from tests.strategies import integer_rows
 
 SMOOTH = ["logistic", "squared"]
@@ -230,11 +237,11 @@ def test_the_path_of_batch_descent_comes_down_to_the_minimum():
     least = soft_minimum(X, y).value
     clf = Perceptron(mode="batch", tol=None, max_iter=3000, record="updates",
                      eta0=lambda k: 1 / math.sqrt(k)).fit(X, y)  # fmt: skip
-    path = losses.soft_path(clf.trace_, X, y)
+    path = soft_path(clf.trace_, X, y)
     assert path.min() >= least - 1e-9
     assert path[-1] < 3 * least < np.median(path[:100])
     with pytest.raises(DataError, match='Train with record="updates"'):
-        losses.soft_path(Perceptron().fit(X, y).trace_, X, y)
+        soft_path(Perceptron().fit(X, y).trace_, X, y)
 
 
 def test_bad_calls_say_what_to_do():
@@ -262,5 +269,5 @@ def test_a_solver_that_gives_up_says_so(monkeypatch):
         return SimpleNamespace(status=4, message="numerical difficulties")
 
     monkeypatch.setattr("scipy.optimize.linprog", nothing)
-    with pytest.raises(Undecided, match="the minimum is positive"):
+    with pytest.raises(UndecidedError, match="the minimum is positive"):
         soft_minimum([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])

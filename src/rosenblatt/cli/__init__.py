@@ -7,9 +7,23 @@ ended by SIGTERM.
 """
 
 try:
-    from rosenblatt.cli import compare, demo, fit, lab, lectures, machine, models, proofs
+    from rosenblatt.cli import (  # each adds its command
+        bench,
+        compare,
+        demo,
+        explain,
+        fit,
+        lab,
+        lectures,
+        predict,
+        separable,
+        verify,
+    )
     from rosenblatt.cli.app import app
-except KeyboardInterrupt:  # Ctrl-C before there is anybody to catch it
+except KeyboardInterrupt:  # Ctrl-C during the imports
     raise SystemExit(130) from None
 
-__all__ = ["app", "compare", "demo", "fit", "lab", "lectures", "machine", "models", "proofs"]
+__all__ = [
+    "app", "bench", "compare", "demo", "explain", "fit", "lab", "lectures", "predict", "separable",
+    "verify",
+]  # fmt: skip

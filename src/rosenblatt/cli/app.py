@@ -1,8 +1,7 @@
-"""App: the one object that all commands are added to, and how their help is shown."""
+"""The program: the object that all commands are added to, and its help."""
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import sys
@@ -14,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 import rosenblatt
-from rosenblatt.cli.ending import interruptible
+from rosenblatt.cli.exit_codes import handle_interrupt
 
 ORDER = (
     "fit", "predict", "explain", "separable", "verify", "compare", "lectures", "exercise", "lab",
@@ -32,31 +31,22 @@ EPILOG = """A file may be -, which is standard input, or standard output after -
 
 
 class Commands(TyperGroup):
-    """All commands. Their help is shown at once, and Ctrl-C has one meaning from the start."""
-
-    def main(self, *args: Any, **settings: Any) -> Any:
-        # Importing and compiling make millions of objects that stay; looking through them again
-        # and again for garbage takes a fifth of the time.
-        gc.set_threshold(200_000, 20, 20)
-        return super().main(*args, **settings)
+    """All commands, in a fixed order. Ctrl-C has one meaning from the start."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(self.commands, key=ORDER.index)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """`rosenblatt COMMAND ... --help` needs no look at the other arguments.
-
-        Which typer takes, with a library that takes a tenth of a second to import.
-        """
+        # COMMAND --help needs no look at other arguments, for which typer imports pydantic
         if len(args) > 1 and args[0] in self.commands and "--help" in (args[1], args[-1]):
             command = self.commands[args[0]]
             typer.echo(command.get_help(type(ctx)(command, info_name=args[0], parent=ctx)))
             raise typer.Exit()
-        with interruptible():
+        with handle_interrupt():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        with interruptible():
+        with handle_interrupt():
             return super().invoke(ctx)
 
 
@@ -66,15 +56,15 @@ app = typer.Typer(
 
 
 def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command; its help is its docstring, and these examples, one a line."""
+    """Add a command. Its help is its docstring and these examples."""
     shown = "\n".join(f"  $ [cyan]{example}[/cyan]" for example in examples)
 
-    def added(work: Callable[..., None]) -> Callable[..., None]:
+    def add(work: Callable[..., None]) -> Callable[..., None]:
         paragraphs = (work.__doc__ or "").split("\n\n")
-        told = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        return app.command(help=told, epilog=f"[bold]Examples[/bold]\n{shown}")(work)
+        about = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        return app.command(help=about, epilog=f"[bold]Examples[/bold]\n{shown}")(work)
 
-    return added
+    return add
 
 
 def program() -> str:

@@ -10,48 +10,26 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.cli.ending import say
-from rosenblatt.cli.given import kinds
-from rosenblatt.errors import ClusterError, ParameterError
+from rosenblatt.cli.exit_codes import say
+from rosenblatt.errors import ClusterError, MissingPackageError, ParameterError
 
 CONNECT = 10  # seconds to find a scheduler
 SOON = 1  # seconds for a worker to end by itself
 
 
-def as_written(path: Path) -> str:
-    """A place as it was given: of the slashes of a URL, a path keeps one.
-
-    >>> [as_written(Path(given)) for given in ("s3://bucket/rows", "file:///rows", "a/b")]
-    ['s3://bucket/rows', 'file:///rows', 'a/b']
-    """
-    for given in sys.argv:
-        if "://" in given and Path(given) == path:
-            return given
-    scheme, parted, rest = str(path).partition(":/")
-    if not (parted and len(scheme) > 1 and scheme.isalnum()):  # C:/ is a disk
-        return str(path)
-    return f"{scheme}://{'/' if scheme in ('file', 'local') else ''}{rest}"
-
-
 @contextmanager
-def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
+def client_of(cluster: str | None, workers: int | None, dashboard: bool = False) -> Iterator[Any]:
     """A connection to a scheduler, or to a cluster of processes that ends with the command."""
     from rosenblatt.scale.waiting import engine
 
     distributed = engine()
-    import dask
 
     with ExitStack() as stack:
         address: Any = cluster
         if workers is not None:
-            # else a worker that takes long to come back after it died is given up
-            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"}))
-            local = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=":0",
-                silence_logs="CRITICAL", loop=stack.enter_context(undisturbed()),
-            )  # fmt: skip
-            address = stack.enter_context(local)
-            stack.enter_context(_soon_ended(local))
+            address = stack.enter_context(local_cluster(workers, dashboard))
+            if dashboard:
+                say(f"dashboard: {address.dashboard_link}")
         try:
             client = stack.enter_context(distributed.Client(address, timeout=CONNECT))
         except (OSError, ValueError) as e:
@@ -60,6 +38,41 @@ def client_of(cluster: str | None, workers: int | None) -> Iterator[Any]:
                 "workers with `dask worker`, or use --workers N."
             ) from e
         yield client
+
+
+@contextmanager
+def local_cluster(workers: int, dashboard: bool = False) -> Iterator[Any]:
+    """A cluster of processes of this machine, which only this program can use.
+
+    It listens on 127.0.0.1 and asks for the TLS certificate that it made for itself, because a
+    scheduler runs any code that it is sent. Without `dashboard` its web servers have no pages.
+    """
+    import dask
+    import distributed
+
+    try:
+        security = distributed.Security.temporary()
+    except ImportError as e:
+        raise MissingPackageError(
+            "--workers needs the package cryptography, for TLS between the processes: "
+            "pip install 'rosenblatt[dask]'."
+        ) from e
+    # else a worker that takes long to come back after it died is given up
+    settings: dict[str, Any] = {"distributed.deploy.lost-worker-timeout": "1 h"}
+    settings["distributed.worker.http.routes"] = []
+    if not dashboard:
+        settings["distributed.scheduler.http.routes"] = []
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(settings))
+        loop = stack.enter_context(undisturbed())
+        local = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, host="127.0.0.1", security=security,
+            dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", loop=loop,
+            scheduler_kwargs={"dashboard": dashboard},
+        )  # fmt: skip
+        stack.enter_context(local)
+        stack.enter_context(_soon_ended(local))
+        yield local
 
 
 @contextmanager
@@ -110,10 +123,11 @@ def fit_on_cluster(
     workers: int | None,
     *,
     quiet: bool,
-    column: list[str] | None,
+    kinds: dict[str, str],
     scaling: str | None,
     max_categories: int | None,
     every: float | None,
+    dashboard: bool = False,
     **asked: Any,
 ) -> Any:
     """What fit does where --cluster or --workers is given."""
@@ -125,17 +139,19 @@ def fit_on_cluster(
 
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
+    if dashboard and workers is None:
+        raise ParameterError("--dashboard is for --workers. Give --workers, or leave it out.")
     if every is not None:
-        raise ParameterError("--every: on a cluster every round is saved. Leave it out.")
+        raise ParameterError("--checkpoint-every: on a cluster every round is saved. Leave it out.")
     given: dict[str, Any] = {
         "scaling": scaling,
         "max_categories": max_categories,
-        "kinds": kinds(column) or None,
+        "kinds": kinds or None,
     }
     wishes = Wishes(**{k: v for k, v in given.items() if v is not None})
     try:
         return fit_files(
-            place, out, client=lambda: client_of(cluster, workers), wishes=wishes,
+            place, out, client=lambda: client_of(cluster, workers, dashboard), wishes=wishes,
             verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
             **asked,
         )  # fmt: skip
@@ -146,29 +162,3 @@ def fit_on_cluster(
             f"stopped: rounds that were done are saved in {asked['checkpoint']}. The same "
             "command with --resume (resume=True) goes on from there"
         ) from e
-
-
-def told(facts: dict[str, Any]) -> str:
-    """A few lines about training on a cluster."""
-    from rosenblatt.learn.trace import StopReason, plural
-
-    mistakes = ", ".join(f"{m:,}" for m in facts["mistakes_per_round"][:10])
-    more = ", ..." if facts["rounds"] > 10 else ""
-    reason = StopReason(facts["stop_reason"]).sentence
-    reason = reason.replace("epoch", "round")
-    names = [f"{c:g}" if isinstance(c, float) else str(c) for c in facts["classes"][:10]]
-    shards, workers = plural(facts["shards"], "shard"), plural(facts["workers"], "worker")
-    lines = [
-        ("rows", f"{facts['rows']:,} in {shards} on {workers}"),
-        ("features", f"{facts['features']:,}"),
-        ("classes", ", ".join(names) + (", ..." if len(facts["classes"]) > 10 else "")),
-        ("rounds", f"{facts['rounds']} ({reason})"),
-        ("mistakes per round", mistakes + more),
-        ("progressive error", f"{facts['progressive_error']:.2%}"),
-        ("seconds", f"{facts['seconds']:.2f}, of these {facts['reading_seconds']:.2f} reading"),
-        ("model", facts["model"]),
-    ]
-    if facts["skipped_lines"]:
-        lines.insert(1, ("malformed lines", f"{facts['skipped_lines']:,}, left out"))
-    width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)

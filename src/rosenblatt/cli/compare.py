@@ -9,19 +9,16 @@ from typing import Annotated
 import typer
 
 from rosenblatt.cli.app import command
-from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import (
+from rosenblatt.cli.exit_codes import handle_errors, show
+from rosenblatt.cli.options import (
     AsJson,
-    Bits,
-    Column,
-    FileFormat,
-    Header,
-    Offset,
+    FitIntercept,
     Quiet,
-    Skip,
-    on_error,
+    RandomState,
+    Reading,
+    with_reading,
 )
-from rosenblatt.cli.pipes import rows_from
+from rosenblatt.cli.pipes import check_input
 
 
 @command(
@@ -29,6 +26,7 @@ from rosenblatt.cli.pipes import rows_from
     "rosenblatt compare iris.csv --target species --rule arow --rule pa1 --scale --shuffle",
     "head -n 10000 train.vw | rosenblatt compare - --format vw --json",
 )
+@with_reading("column", "missing")  # it takes columns of numbers
 def compare(
     file: Annotated[
         Path,
@@ -36,30 +34,28 @@ def compare(
             metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; or -."
         ),
     ],
-    target: Column = None,
+    reading: Reading,
     rule: Annotated[
-        list[str] | None, typer.Option(help="Only this rule; may be given again. Else all.")
+        list[str] | None, typer.Option(help="Only this rule; may be repeated. Left out: all.")
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="last, average, vote, pocket; may be given again. Else the first two."),
+        typer.Option(help="last, average, vote, pocket; may be repeated. Left out: the first two."),
     ] = None,
-    passes: Annotated[
-        list[int] | None, typer.Option(help="Passes a fold; may be given again.", min=1)
+    max_iter: Annotated[
+        list[int] | None, typer.Option(help="Epochs in each fold (2); may be repeated.", min=1)
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
-    rows: Annotated[int, typer.Option(help="Most rows, from the start of FILE.", min=2)] = 100_000,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Mix the rows first.")] = False,
+    max_rows: Annotated[
+        int, typer.Option(help="Most rows, from the start of FILE.", min=2)
+    ] = 100_000,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Shuffle the rows first.")] = False,
     scale: Annotated[
-        bool, typer.Option("--scale", help="Divide columns by their deviation (in each fold).")
+        bool, typer.Option("--scale", help="Divide columns by their deviation, in each fold.")
     ] = False,
-    offset: Offset = True,
-    header: Header = None,
-    format: FileFormat = None,
-    bits: Bits = None,
-    skip: Skip = False,
-    jobs: Annotated[int, typer.Option(help="Threads; -1: one a core.")] = -1,
-    seed: Annotated[int, typer.Option(help="Of folds and order of visits.", min=0)] = 0,
+    fit_intercept: FitIntercept = True,
+    n_jobs: Annotated[int, typer.Option(help="Threads; -1: one per core.")] = -1,
+    random_state: RandomState = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -67,16 +63,16 @@ def compare(
 
     By cross-validation and by progressive validation, on the rows from the start of FILE.
     """
-    with explained(), rows_from(file):
+    with handle_errors():
+        check_input(file)
         from rosenblatt.comparison.compare import compare_file
 
         found = compare_file(
-            file, rows=rows, scale=scale, rules=rule, keeps=keep or ("last", "average"),
-            passes=passes or 2, cv=folds, shuffle=shuffle, n_jobs=jobs, random_state=seed,
-            progress=False if quiet else None, **({} if offset else {"fit_intercept": False}),
-            reading={
-                "target": target, "header": header, "format": format, "bits": bits,
-                "on_error": on_error(skip),
-            },
+            file, max_rows=max_rows, scale=scale, rules=rule, keeps=keep or ("last", "average"),
+            max_iter=max_iter or 2, cv=folds, shuffle=shuffle, n_jobs=n_jobs,
+            random_state=random_state, progress=False if quiet else None,
+            reading=reading.settings(),
+            **({} if fit_intercept else {"fit_intercept": False}),
         )  # fmt: skip
-    show(json.dumps(found.to_dict()) if as_json else str(found))
+        text = json.dumps(found.to_dict()) if as_json else str(found)
+    show(text)

@@ -7,16 +7,15 @@ import io
 import json
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from rosenblatt.cli.app import command, program
-from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import AsJson
+from rosenblatt.cli.exit_codes import handle_errors, show
 from rosenblatt.cli.lectures import computing, jupyter
+from rosenblatt.cli.options import AsJson
 from rosenblatt.errors import MissingPackageError, ParameterError
 
 FEATURES = ("sepal_length_above_5", "sepal_width_above_3")  # in cm
@@ -47,11 +46,11 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Watch a perceptron learn, prove the result, and write a film and a notebook."""
-    with explained():
+    with handle_errors():
         from rosenblatt import Perceptron, film, separability
-        from rosenblatt.data.chunks import as_rows
-        from rosenblatt.data.readers import read_csv
+        from rosenblatt.data.cone import as_cone
         from rosenblatt.data.taught import sepals
+        from rosenblatt.io.reader import read
         from rosenblatt.lectures.notebook import write_notebook
 
         if out.exists() and not out.is_dir():
@@ -65,8 +64,8 @@ def demo(
             _play(clf, X, y)
 
         _write(files.flowers, _as_csv(X, y))
-        table = read_csv(files.flowers, "species", None)
-        rows = replace(as_rows(table.X, table.y), feature_names=table.feature_names)
+        table = read(files.flowers, target="species")
+        rows = as_cone(table)
         proof = separability(rows)
         verified = proof.verify(rows)
         _write(files.proof, proof.to_json())
@@ -96,7 +95,7 @@ def demo(
         show(
             f"\nStopped after {trace.n_epochs} epochs and {trace.n_mistakes} mistakes: "
             f"{trace.stop_reason.sentence}.\n\n"
-            f"The proof that a line separates them:\n{proof.explain()}\n"
+            f"The proof that a line separates them:\n{proof.explain(rows)}\n"
             f"Checked against the file in exact arithmetic; {verified}.\n"
         )
         show(_afterwards(files, kept, missing))
@@ -145,9 +144,9 @@ def _as_csv(X: Any, y: Any) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    from rosenblatt.data.written import replacing
+    from rosenblatt.io.atomic import replace_file
 
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode())
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rosenblatt.cli.app import command
-from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import AsJson
+from rosenblatt.cli.exit_codes import handle_errors, show
+from rosenblatt.cli.options import AsJson
 
 
 @command("rosenblatt lab", "rosenblatt lab --port 8000 --no-browser")
@@ -27,7 +27,7 @@ def lab(
 
     It is served to this computer only and needs no network.
     """
-    with explained():
+    with handle_errors():
         from rosenblatt.show.lab.serving import serve
 
         def say(address: str) -> None:

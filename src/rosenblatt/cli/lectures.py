@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rosenblatt.cli.app import command, program
-from rosenblatt.cli.ending import explained, show
-from rosenblatt.cli.given import AsJson, busy
+from rosenblatt.cli.exit_codes import handle_errors, show
+from rosenblatt.cli.options import AsJson
 from rosenblatt.cli.pipes import DASH
+from rosenblatt.cli.progress_bar import spinner
 from rosenblatt.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def lectures(
     Writing takes 5 to 15 seconds, because the code of the page is run for the numbers in its text.
     The notebook runs in Jupyter, in the environment of the package that wrote it.
     """
-    with explained():
+    with handle_errors():
         from rosenblatt.lectures.notebook import LECTURES, headings, notebook, write_notebook
 
         if name is None:
@@ -79,7 +80,7 @@ def jupyter() -> str:
 
 def computing(name: str) -> AbstractContextManager[None]:
     """What is seen on a terminal while a page is run."""
-    return busy(f"running the code of {name} for the numbers in its text, 5 to 15 seconds")
+    return spinner(f"running the code of {name} for the numbers in its text, 5 to 15 seconds")
 
 
 @command(
@@ -101,7 +102,7 @@ def exercise(
     On a terminal, it asks for answers until one is right. With --answer, exit code 0: right. 1:
     wrong. 2: the answer cannot be read.
     """
-    with explained():
+    with handle_errors():
         from rosenblatt.lectures.exercises import exercise as find
         from rosenblatt.lectures.exercises import exercises
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,33 +10,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rosenblatt.cli.ending import say
+from rosenblatt.cli.exit_codes import say
 from rosenblatt.errors import ParameterError
+from rosenblatt.io.location import is_pipe
 
 DASH = Path("-")
 
 
-def is_pipe(path: Path) -> bool:
-    """Standard input, or a file such as the shell makes of <(command)."""
+def check_input(path: Path) -> None:
+    """Say on a terminal that rows are read from it."""
     if path == DASH:
-        return True
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
-
-
-@contextmanager
-def rows_from(path: Path) -> Iterator[None]:
-    """Within `with`, a pipe can be read like a file (once, and its start again)."""
-    if not is_pipe(path):
-        yield
-        return
-    from rosenblatt.data.piped import piped
-
-    with _opened(path) as stream, piped(path, stream):
-        yield
+        _check_standard_input()
 
 
 @contextmanager
@@ -85,8 +67,12 @@ def _opened(path: Path) -> Iterator[Any]:
         if path != DASH:
             yield stack.enter_context(open(path, "rb", buffering=0))
             return
-        if sys.stdin is None:
-            raise ParameterError("there is no standard input to read. Give a file.")
-        if sys.stdin.isatty():
-            say("reading from the terminal; Ctrl-D ends the input")
+        _check_standard_input()
         yield sys.stdin.buffer
+
+
+def _check_standard_input() -> None:
+    if sys.stdin is None:
+        raise ParameterError("there is no standard input to read. Give a file.")
+    if sys.stdin.isatty():
+        say("reading from the terminal; Ctrl-D ends the input")

@@ -2,12 +2,146 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any
 
-from rosenblatt.comparison.trial import Refusal, Trial
-from rosenblatt.learn.trace import html_table, plural, text_table
+import numpy as np
+
+from rosenblatt.estimators import Perceptron
+from rosenblatt.learn.rules import RULES, Rule
+from rosenblatt.text import html_table, plural, text_table
+
+# From the plainest to the one with most machinery: first those that hold nothing but weights and
+# have nothing to set, then those with a parameter, then those that hold a variance a feature.
+PLAIN_FIRST = (
+    "perceptron", "pa", "margin", "pa1", "pa2", "alma", "minover", "arow", "scw", "sop"
+)  # fmt: skip
+KEEPS = ("last", "average", "pocket", "vote")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One choice of rule, keep and number of epochs, and how it did.
+
+    Attributes
+    ----------
+    rule : Rule, or None for the majority class
+    keep : str
+        "last", "average", "pocket" or "vote"; "" for the majority class.
+    max_iter : int
+        Epochs in each fold.
+    accuracies : tuple of float
+        Share of held-out rows that were right, fold by fold; the folds are the same in all trials.
+    progressive_error : float or None
+        Share of rows that were wrong when predicted before they were learned, in one epoch; None
+        where the choice cannot learn in parts.
+    seconds : float
+        Time of one training run, the quickest of the folds.
+    settings : dict
+        What else `Perceptron` was given.
+    """
+
+    rule: Rule | None
+    keep: str
+    max_iter: int
+    accuracies: tuple[float, ...]
+    progressive_error: float | None
+    seconds: float
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The rule: its name, or all of it where it is not the rule that name stands for."""
+        if self.rule is None:
+            return "majority class"
+        return rule_name(self.rule)
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over the folds."""
+        return float(np.mean(self.accuracies))
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the accuracy between folds."""
+        return float(np.std(self.accuracies, ddof=1))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean: the spread over the root of the number of folds."""
+        return self.spread / float(np.sqrt(len(self.accuracies)))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `Perceptron` takes to train on all rows as in one fold."""
+        rule: dict[str, Any] = {}
+        if self.rule is not None and self.name != "perceptron":
+            rule["rule"] = self.name if self.name in RULES else self.rule
+        keep = {} if self.keep == "last" else {"keep": self.keep}
+        return {**rule, **keep, "max_iter": self.max_iter, "tol": None, **self.settings}
+
+    def model(self, random_state: int) -> Perceptron:
+        """A Perceptron with these parameters."""
+        return Perceptron(**{**self.params, "random_state": random_state})
+
+    @property
+    def call(self) -> str:
+        """The line to paste."""
+        return f"Perceptron({', '.join(f'{k}={_quoted(v)}' for k, v in self.params.items())})"
+
+    @property
+    def simplicity(self) -> tuple[int, ...]:
+        """Smaller is simpler: the rule, then the keep, then fewer epochs."""
+        known = self.rule is not None and self.rule.name in PLAIN_FIRST
+        place = PLAIN_FIRST.index(self.rule.name) if known and self.rule else len(PLAIN_FIRST)
+        return place, KEEPS.index(self.keep), self.max_iter
+
+    def lead(self, other: Trial) -> tuple[float, float]:
+        """By how much this one is ahead, and how much that varies from fold to fold."""
+        ahead = np.subtract(self.accuracies, other.accuracies)
+        return float(ahead.mean()), float(ahead.std(ddof=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "rule": self.name,
+            "keep": self.keep,
+            "max_iter": self.max_iter,
+            "accuracy": self.accuracy,
+            "spread": self.spread,
+            "accuracies": list(self.accuracies),
+            "progressive_error": self.progressive_error,
+            "seconds": self.seconds,
+            "call": None if self.rule is None else self.call,
+        }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A choice that was not tried to the end, and why."""
+
+    rule: str
+    keep: str
+    reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        """As JSON can hold it."""
+        return {"rule": self.rule, "keep": self.keep, "reason": self.reason}
+
+
+def rule_name(rule: Rule) -> str:
+    """
+    >>> from rosenblatt import Margin
+    >>> rule_name(Margin()), rule_name(Margin(tau=2.0))
+    ('margin', 'Margin(tau=2.0)')
+    """
+    plain = rule.name in RULES and rule == RULES[rule.name]()
+    return rule.name if plain else repr(rule)
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,6 +160,14 @@ class Comparison:
         The data, and how it was cut for cross-validation and for progressive validation.
     remarks : tuple of str
         What one should know about these data before believing the table.
+
+    Examples
+    --------
+    >>> from rosenblatt import compare
+    >>> from rosenblatt.data.samples import versicolor
+    >>> found = compare(*versicolor(), rules="perceptron", cv=3, shuffle=True)
+    >>> found.recommended.keep, round(found.floor.accuracy, 3), len(found.rows)
+    ('average', 0.667, 2)
     """
 
     rows: tuple[Trial, ...]
@@ -88,25 +230,37 @@ class Comparison:
         )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Header and cells, as text."""
-        several = len({t.passes for t in self.rows}) > 1
+        """Return the header and the cells, as text.
+
+        Returns
+        -------
+        tuple of list of str and list of list of str
+            Names of the columns, and a row for each trial and the majority class.
+        """
+        several = len({t.max_iter for t in self.rows}) > 1
         header = ["rule", "keep", "accuracy %", "+-", "progressive error %", "seconds"]
         lines = [_cells(t) for t in (*self.rows, self.floor)]
         if several:
-            header.insert(2, "passes")
+            header.insert(2, "epochs")
             for line, t in zip(lines, (*self.rows, self.floor), strict=True):
-                line.insert(2, "" if t is self.floor else str(t.passes))
+                line.insert(2, "" if t is self.floor else str(t.max_iter))
         return header, lines
 
     def notes(self) -> list[str]:
-        """What stands around the table: the data before it, what was refused after it."""
+        """Return the sentences around the table.
+
+        Returns
+        -------
+        list of str
+            The data, the remarks, and each refused choice with its reason.
+        """
         data = (
             f"{self.n_rows:,} rows, {self.n_features:,} features, {self.n_classes} classes; "
             f"{self.n_folds} folds, progressive in {self.n_blocks} blocks"
         )
-        passes = sorted({t.passes for t in self.rows})
-        if len(passes) == 1:
-            data += f"; {plural(passes[0], 'pass', 'passes')} a fold"
+        epochs = sorted({t.max_iter for t in self.rows})
+        if len(epochs) == 1:
+            data += f"; {plural(epochs[0], 'epoch')} a fold"
         refused = [f"not tried: {r.rule}, {r.keep}: {r.reason}" for r in self.refused]
         return [data + ".", *self.remarks, *refused]
 
@@ -127,7 +281,13 @@ class Comparison:
         return data + html_table(*self.table()) + "".join(notes) + told
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """Return all of it in types of JSON.
+
+        Returns
+        -------
+        dict
+            The data, trials, refused choices, remarks and the recommendation.
+        """
         return {
             "rows": self.n_rows,
             "features": self.n_features,
@@ -160,7 +320,7 @@ def _close(chosen: Trial, best: Trial) -> str:
 
 
 def _called(t: Trial) -> str:
-    return f"{t.name} with keep={t.keep!r} and {plural(t.passes, 'pass', 'passes')}"
+    return f"{t.name} with keep={t.keep!r} and {plural(t.max_iter, 'epoch')}"
 
 
 def _wrapped(text: str, whole: str = "") -> str:

@@ -29,6 +29,12 @@ class Csr(NamedTuple):
     def dtype(self) -> np.dtype[Any]:
         return self.data.dtype
 
+    def to_scipy(self) -> Any:
+        """The same as a CSR matrix of scipy."""
+        import scipy.sparse as sp
+
+        return sp.csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)
+
 
 class Position(NamedTuple):
     """A place between two rows of a source: rows, lines and skipped lines before it."""
@@ -83,6 +89,15 @@ class Block(NamedTuple):
         end = end if stop == self.n_rows else Position(rows=first_row + stop)
         return Block(X, y[start:stop], weight, first_row + start, end)
 
+    def some(self, numbers: Array) -> Block:
+        """Some rows by their numbers in the block, copied."""
+        X, y, weight, _, _ = self
+        if not isinstance(X, Csr):
+            return Block(X[numbers], y[numbers], None if weight is None else weight[numbers])
+        if not len(numbers):
+            return self.rows(0, 0)
+        return stack([self.rows(k, k + 1) for k in numbers.tolist()])
+
     def after(self, position: Position) -> Block | None:
         """The rows after a position, or None if there are none."""
         known = max(0, position.rows - self.first_row)
@@ -95,9 +110,11 @@ class Block(NamedTuple):
 
 def stack(blocks: Sequence[Block]) -> Block:
     """The rows of several blocks as one, copied."""
-    tables = [block.X for block in blocks]
+    tables = [_bare(block.X) for block in blocks]
     X: Any
-    if any(isinstance(table, Csr) for table in tables):
+    if not all(isinstance(table, Csr) for table in tables):
+        tables = [_dense(table) if isinstance(table, Csr) else table for table in tables]
+    if isinstance(tables[0], Csr):
         lengths = np.concatenate([np.diff(table.indptr) for table in tables])
         X = Csr(
             np.concatenate([table.data for table in tables]),
@@ -112,6 +129,19 @@ def stack(blocks: Sequence[Block]) -> Block:
         ones = (np.ones(b.n_rows) if b.sample_weight is None else b.sample_weight for b in blocks)
         weight = np.concatenate(list(ones))
     return Block(X, np.concatenate([block.y for block in blocks]), weight)
+
+
+def _bare(X: Any) -> Any:
+    """A scipy matrix as bare arrays; other rows as they are."""
+    if isinstance(X, Csr) or not hasattr(X, "indptr"):
+        return X
+    return Csr(X.data, X.indices, X.indptr, X.shape[1])
+
+
+def _dense(X: Csr) -> Array:
+    table = np.zeros(X.shape, X.dtype)
+    table[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices] = X.data
+    return table
 
 
 def core_rows(X: Any) -> _core.Rows:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.reading import LARGEST_INTEGER
 from rosenblatt.errors import LabelError
 
+LARGEST_INTEGER = 2**53  # every integer up to here is a float64
 NUMBERS = (bool, int, float, np.number, np.bool_)
 CLOSE = 2**16  # whole numbers from least to most that are counted by a table
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt._core import CsrForm, all_finite, csr_form
-from rosenblatt.data.labels import as_labels, check_same_kind, encode, sorted_classes
-from rosenblatt.data.reading import LARGEST_INTEGER
+from rosenblatt.data.labels import (
+    LARGEST_INTEGER,
+    as_labels,
+    check_same_kind,
+    encode,
+    sorted_classes,
+)
 from rosenblatt.errors import DataError, DataTypeError
 
 __all__ = [
     "Matrix", "Problem", "as_labels", "as_matrix", "as_weights", "check_integers",
-    "check_kept_by_floats", "check_same_kind", "encode", "refuse_lazy", "sorted_classes",
+    "check_kept_by_floats", "check_same_kind", "encode", "frame_names", "refuse_lazy",
+    "sorted_classes",
 ]  # fmt: skip
 SHORT_FLOATS = ("float64", "Float64", "float32", "Float32")
 Matrix = Any  # npt.NDArray[np.floating] or scipy.sparse CSR
@@ -130,6 +137,14 @@ def refuse_lazy(X: Any, name: str = "X") -> None:
     """A polars LazyFrame looks like a frame, and warns and fails when it is asked for numbers."""
     if type(X).__name__ == "LazyFrame":
         raise DataTypeError(f"{name} is a LazyFrame, which holds no numbers yet. Call .collect().")
+
+
+def frame_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a pandas or polars frame."""
+    refuse_lazy(X)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return tuple(str(c) for c in X.columns)
+    return None
 
 
 def check_kept_by_floats(X: Any) -> None:
@@ -364,7 +379,9 @@ def as_weights(
         return None
     try:
         weights = np.asarray(sample_weight)
-    except ValueError as e:
+        if weights.dtype.kind == "O" and all(isinstance(v, Number) for v in weights.flat):
+            weights = weights.astype(np.float64)
+    except (TypeError, ValueError) as e:
         raise DataError(f"sample_weight is not a list of numbers: {e}.") from e
     if weights.dtype.kind not in "fiub":
         raise DataTypeError(f"sample_weight has dtype {weights.dtype}; give numbers.")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +18,9 @@ from rosenblatt.data.labels import as_labels, check_same_kind
 from rosenblatt.errors import DataError, LabelError
 
 Array = npt.NDArray[Any]
+MOST_TAKEN = 1 << 22  # numbers in the rows that are kept
+INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
+NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
 MOST_ENTRIES = int(np.iinfo(np.int32).max)  # of a chunk of CSR rows, and columns
 
 
@@ -37,12 +45,21 @@ class LabelIndex:
 
     def __init__(self, values: Any = (), closed: bool = False) -> None:
         self.set_state(np.asarray(values), closed)
+        self._exact = closed and self.values.dtype.kind == "U"
 
-    def set_state(self, values: Array, closed: bool) -> None:
-        """Replace all labels."""
+    def set_state(self, values: Array, closed: bool, words: Sequence[str] = ()) -> None:
+        """Replace all labels; `words` are their spellings."""
         self.values, self.closed = values, closed
         self._codes = np.argsort(values, kind="stable").astype(np.int32)
         self._sorted = values[self._codes]
+        self._words = list(words)
+
+    @property
+    def words(self) -> list[str]:
+        """The labels as texts, as they were first spelled where they were read as texts."""
+        if len(self._words) != len(self.values):
+            self._words = [str(value) for value in self.values.tolist()]
+        return self._words
 
     def __len__(self) -> int:
         return len(self.values)
@@ -67,6 +84,33 @@ class LabelIndex:
             place, _ = self._find(y)
         return self._codes[place]
 
+    def encode_words(self, words: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return the code of each text; texts of the same number, as 1, +1 and 1.0, have one code.
+
+        `values` are integers if all labels are, else floats if all are numbers, else texts.
+        """
+        spelled = self.words
+        keys = [word if self._exact else label_key(word) for word in spelled]
+        codes = {key: code for code, key in reversed([*enumerate(keys)])}
+        known = len(spelled)
+        found = np.empty(len(words), np.int32)
+        for k, word in enumerate(words):
+            key = word if self._exact else label_key(word)
+            found[k] = code = codes.setdefault(key, len(spelled))
+            if code == len(spelled):
+                if self.closed:
+                    self._refuse([word])
+                if word.endswith("\0"):
+                    raise LabelError(
+                        f"the label {word!r} ends in a null character, which numpy leaves out. "
+                        "Remove it or replace it."
+                    )
+                spelled.append(word)
+                keys.append(key)
+        if len(spelled) > known:
+            self.set_state(typed_labels(spelled, keys), False, spelled)
+        return found
+
     def _find(self, y: Array) -> tuple[Array, Array]:
         if not len(self):
             return np.zeros(len(y), np.intp), np.zeros(len(y), bool)
@@ -81,14 +125,39 @@ class LabelIndex:
         except TypeError as e:
             raise LabelError(f"y holds labels that cannot be ordered: {e}.") from e
         if self.closed:
-            raise LabelError(
-                f"y holds labels {values[:5].tolist()} that are not among classes "
-                f"{self._sorted[:10].tolist()}. Name every class, or leave classes out to let them "
-                "appear."
-            )
+            self._refuse(values[:5].tolist())
         values = values[np.argsort(first)]
         everything = np.concatenate([self.values, values]) if len(self) else values
         self.set_state(everything, False)
+
+    def _refuse(self, labels: Sequence[Any]) -> None:
+        raise LabelError(
+            f"y holds labels {list(labels)} that are not among classes "
+            f"{self._sorted[:10].tolist()}. Name every class, or leave classes out to let them "
+            "appear."
+        )
+
+
+def label_key(word: str) -> int | float | str:
+    """The number that a text stands for, or the text.
+
+    >>> label_key("+1"), label_key("1.0"), label_key("a")
+    (1, 1.0, 'a')
+    """
+    if INTEGER.fullmatch(word):
+        return int(word) if len(word) < 100 else float(word)
+    if NUMBER.fullmatch(word) and isfinite(value := float(word)):
+        return value
+    return word
+
+
+def typed_labels(words: Sequence[str], keys: Sequence[int | float | str]) -> Array:
+    """Labels as integers if all are, else as floats if all are numbers, else as texts."""
+    if any(isinstance(key, str) for key in keys):
+        return np.array(words)
+    if all(isinstance(key, int) and -(2**63) <= key < 2**63 for key in keys):
+        return np.array(keys, np.int64)
+    return np.array(keys, np.float64)
 
 
 class Source(Protocol):
@@ -126,18 +195,29 @@ class Source(Protocol):
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """function(block, *args) for every block, in the order of the rows."""
 
+    def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
+        """The same for values as long as a block, which stay where the block is."""
+
     def take(self, rows: Sequence[int]) -> Block:
         """Some rows, by their numbers."""
 
 
+@dataclass(frozen=True, eq=False)
+class PerBlock:
+    """A value for every block of a source; as an argument of `map`, each block gets its own."""
+
+    values: tuple[Any, ...]
+
+
 class BaseSource:
-    """`map` and `take` on top of `blocks`."""
+    """`map`, `map_and_keep` and `take` on top of `blocks`; rows that were taken are kept."""
 
     labels: LabelIndex
     n_features: int | None = None
     resident = False
     repeatable = True
     same_order = True
+    remote = False  # every block is with a worker of its own
     n_rows: int | None = None
     feature_names: Sequence[str] | None = None
 
@@ -147,17 +227,49 @@ class BaseSource:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """function(block, *args) for every block, in the order of the rows."""
-        return [function(block, *args) for block in self.blocks()]
+        return [
+            function(block, *(a.values[k] if isinstance(a, PerBlock) else a for a in args))
+            for k, block in enumerate(self.blocks())
+        ]
+
+    def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
+        """The same for values as long as a block, which stay where the block is."""
+        return PerBlock(tuple(self.map(function, *args)))
 
     def take(self, rows: Sequence[int]) -> Block:
-        """Some rows, by their numbers."""
-        found: dict[int, Block] = {}
-        wanted = np.unique(np.asarray(rows, dtype=np.int64))
-        for block in self.blocks():
-            lo, hi = np.searchsorted(wanted, (block.first_row, block.first_row + block.n_rows))
-            for row in wanted[lo:hi].tolist():
-                found[row] = block.rows(row - block.first_row, row - block.first_row + 1)
-        return stack([found[row] for row in rows])
+        """Some rows, by their numbers: read once, then kept."""
+        self.fetch(rows)
+        return stack([self._taken[int(i)] for i in rows])
+
+    def fetch(self, rows: Sequence[int]) -> None:
+        """Read those rows that exist, so that `take` need not; one reading if some are new."""
+        taken = self._taken
+        wanted = np.array(sorted({int(i) for i in rows}.difference(taken)), dtype=np.int64)
+        if wanted.size:
+            if len(taken) * (self.n_features or 1) > MOST_TAKEN:
+                taken.clear()
+                wanted = np.unique(np.asarray(rows, dtype=np.int64))
+            for numbers, block in self._read(wanted):
+                single = (block.rows(k, k + 1) for k in range(block.n_rows))
+                taken.update(zip(numbers.tolist(), single, strict=True))
+
+    @cached_property
+    def _taken(self) -> dict[int, Block]:
+        return {}
+
+    def keep(self, rows: Sequence[int], block: Block) -> None:
+        """Rows that a map returned: `take` need not read them."""
+        self._taken.update((int(i), block.rows(k, k + 1)) for k, i in enumerate(rows))
+
+    def _read(self, wanted: npt.NDArray[np.int64]) -> Iterable[tuple[Array, Block]]:
+        """Rows by their numbers, which are in order, block by block."""
+        return [found for found in self.map(rows_among, wanted) if found[0].size]
+
+
+def rows_among(block: Block, wanted: npt.NDArray[np.int64]) -> tuple[Array, Block]:
+    """The wanted rows that are in a block, copied, and their numbers."""
+    low, high = np.searchsorted(wanted, [block.first_row, block.first_row + block.n_rows])
+    return wanted[low:high], block.some(wanted[low:high] - block.first_row)
 
 
 class ArraySource(BaseSource):
@@ -191,9 +303,7 @@ class ArraySource(BaseSource):
 
     def take(self, rows: Sequence[int]) -> Block:
         """Some rows, by their numbers."""
-        X, y, weight, _, _ = self.block
-        some = np.asarray(rows, dtype=np.intp)
-        return Block(X[some], y[some], None if weight is None else weight[some])
+        return self.block.some(np.asarray(rows, dtype=np.intp))
 
 
 CHUNKS = "pairs (X, y) or triples (X, y, sample_weight)"
@@ -210,23 +320,33 @@ class ChunkSource(BaseSource):
     labels : LabelIndex or None
     copy : bool
         Whether every chunk must have memory of its own, because it is kept while others come.
+    exact : bool
+        For proofs: refuse numbers that floats round, and sample weights; keep the columns of CSR
+        rows in order; compare every reading with the first.
     """
 
-    def __init__(self, chunks: Any, labels: LabelIndex | None = None, copy: bool = False) -> None:
+    def __init__(
+        self,
+        chunks: Any,
+        labels: LabelIndex | None = None,
+        copy: bool = False,
+        exact: bool = False,
+    ) -> None:
         table = isinstance(chunks, str | bytes | dict) or hasattr(chunks, "shape")
         if not callable(chunks) and (not isinstance(chunks, Iterable) or table):
             raise DataError(
                 f"the chunks are a {type(chunks).__name__}. Give an iterable of {CHUNKS}, or a "
                 "function that returns one."
             )
-        self.chunks, self.copy = chunks, copy
+        self.chunks, self.copy, self.exact = chunks, copy, exact
+        self._checksums: dict[int, int | None] = {}  # by the first row
         self.labels = LabelIndex() if labels is None else labels
         self.repeatable = not isinstance(getattr(chunks, "batches", chunks), Iterator)
         self._used = False
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
         """One block per chunk that has rows."""
-        from rosenblatt.data.chunks import frame_names  # scipy.sparse: only if needed
+        from rosenblatt.data.problem import frame_names  # scipy.sparse: only if needed
 
         if self._used and not self.repeatable:
             raise DataError(
@@ -250,29 +370,57 @@ class ChunkSource(BaseSource):
             block, names = self._block(k, n_rows, *chunk), frame_names(chunk[0])
             if first is None:
                 first, self.feature_names = block, names
-            _check_alike(k, block, first)
+                self.n_features = first.X.shape[1] if self.exact else None
+            _check_alike(k, block, first, self.exact)
             if names != self.feature_names:
                 raise DataError(
                     f"chunk {k} has the columns {names}, those before it {self.feature_names}. "
                     "Give chunks with the same columns in the same order."
                 )
             n_rows = block.end.rows
+            if self.exact:
+                self._compare(k, block)
             if rest := block.after(after):
                 yield rest
         if first is None:
             raise DataError("there are no rows. Give at least one.")
+        if self.n_rows not in (None, n_rows) and self.exact:
+            raise DataError(
+                f"there were {self.n_rows} rows at the first reading, and {n_rows} at a later one. "
+                "Give chunks that are the same every time they are read."
+            )
         self.n_rows = n_rows
 
+    def _compare(self, k: int, block: Block) -> None:
+        """Compare a chunk with the first reading, by a checksum of its rows and labels."""
+        X = block.X
+        pieces = (X.data, X.indices, X.indptr) if isinstance(X, Csr) else (X,)
+        total = zlib.crc32(repr((k, X.shape)).encode())
+        for piece in (*pieces, block.y):
+            total = zlib.crc32(np.ascontiguousarray(piece).data.cast("B"), total)
+        first = self._checksums.setdefault(block.first_row, total if self.n_rows is None else None)
+        if first != total:
+            raise DataError(
+                f"chunk {k} (from row {block.first_row}) differs from the first reading. Give "
+                "chunks that are the same every time they are read."
+            )
+
     def _block(self, k: int, first_row: int, X: Any, y: Any, sample_weight: Any = None) -> Block:
-        from rosenblatt.data.problem import as_matrix, as_weights
+        from rosenblatt.data.problem import as_matrix, as_weights, check_kept_by_floats
 
         try:
-            A = as_matrix(X, ordered=False)
+            if self.exact:
+                check_kept_by_floats(X)
+            if self.exact and sample_weight is not None:
+                raise DataError(
+                    "there are sample weights, which proofs do not use. Leave them out."
+                )
+            A = as_matrix(X, ordered=self.exact)
             labels = as_labels(y, A.shape[0])
             weight = as_weights(sample_weight, A.shape[0], all_rows=False)
             codes = self.labels.encode(labels)
         except DataError as e:
-            raise type(e)(f"in chunk {k}: {e}") from e
+            raise type(e)(f"in chunk {k}, which starts at row {first_row}: {e}") from e
         end = Position(rows=first_row + len(codes))
         if self.copy and weight is not None:
             weight = weight.copy()
@@ -292,14 +440,14 @@ class ChunkSource(BaseSource):
         return Block(rows, codes, weight, first_row, end)
 
 
-def _check_alike(k: int, block: Block, first: Block) -> None:
+def _check_alike(k: int, block: Block, first: Block, exact: bool) -> None:
     sparse = isinstance(block.X, Csr)
-    if sparse != isinstance(first.X, Csr):
+    if sparse != isinstance(first.X, Csr) and not exact:
         raise DataError(
             f"chunk {k} is {'sparse' if sparse else 'dense'}, those before it are not. Give all "
             "chunks in one form."
         )
-    if not sparse and block.X.shape[1] != first.X.shape[1]:
+    if (exact or not sparse) and block.X.shape[1] != first.X.shape[1]:
         raise DataError(
             f"chunk {k} has {block.X.shape[1]} features, those before it {first.X.shape[1]}. Give "
             "chunks of one table."

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.engine import Observer, Progress
+
+__all__ = ["CallbackSupportMixin", "EpochCallbacks", "has_callbacks", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: this scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Call the method and nothing else: this scikit-learn has no callbacks."""
+
+        @functools.wraps(method)
+        def called(*args: Any, **kwargs: Any) -> Any:  # one frame, as in scikit-learn's
+            return method(*args, **kwargs)
+
+        return called
 
 
 def has_callbacks(estimator: Any) -> bool:
@@ -33,11 +53,13 @@ class EpochCallbacks:
             "y": y,
             "metadata": None if weight is None else {"sample_weight": weight},
         }
-        self.root = estimator._init_callback_context(
-            max_subtasks=len(problem.classes) if self.per_class else estimator.max_iter
-        )
-        self.root.call_on_fit_task_begin(**self.arguments)
         self.open: list[Any] = []
+        self.root: Any = None
+        if self.listening:
+            self.root = estimator._init_callback_context(
+                max_subtasks=len(problem.classes) if self.per_class else estimator.max_iter
+            )
+            self.root.call_on_fit_task_begin(**self.arguments)
 
     def observers_for(self, k: int | None) -> list[Observer]:
         """The observers of one run: class number k against the rest, or the only one."""
@@ -59,6 +81,8 @@ class EpochCallbacks:
 
     def close(self) -> None:
         """End the task of the fit."""
+        if not self.listening:
+            return
         self.close_class()
         self.root.call_on_fit_task_end(**self.arguments, reconstruction_attributes={})
 

@@ -7,14 +7,14 @@ next row drops them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.data.feature_index import FeatureIndex, IndexedRows, as_row
 from rosenblatt.errors import DataError, NotSupportedError
+from rosenblatt.features.row_encoder import IndexedRows, RowColumns, RowKind, as_row
 from rosenblatt.learn.multiclass import Learner
 from rosenblatt.learn.online import OnlineLearner, check_online
 from rosenblatt.learn.settings import TrainingSettings
@@ -55,6 +55,12 @@ class Regret:
     ----------
     mistakes : made while learning
     best_at_least, best_at_most : how many the best fixed hyperplane makes
+
+    Examples
+    --------
+    >>> found = Regret(mistakes=9, best_at_least=2, best_at_most=3)
+    >>> found.at_least, found.at_most
+    (6, 7)
     """
 
     mistakes: int
@@ -93,7 +99,8 @@ class OnlineMixin:
 
         Returns
         -------
-        self
+        Perceptron
+            The estimator.
 
         Examples
         --------
@@ -121,7 +128,8 @@ class OnlineMixin:
 
         Returns
         -------
-        label, or None before the first row
+        label or None
+            The label; None before the first row.
         """
         predict = self.__dict__.get("_predict_row")
         label = NotImplemented if predict is None else predict(x)
@@ -136,11 +144,13 @@ class OnlineMixin:
         ----------
         X : array, sparse matrix, frame, or list of rows
             The columns of a frame are named features; rows are as `learn_one` takes them.
-        y : one label per row
+        y : array of shape (n_samples,)
+            Labels.
 
         Returns
         -------
-        self
+        Perceptron
+            The estimator.
 
         Examples
         --------
@@ -167,18 +177,21 @@ class OnlineMixin:
         return Progressive(online.model.n_rows, online.model.n_mistakes)
 
     def regret(self, X: Any, y: Any, max_seconds: float = 20.0) -> Regret:
-        """Mistakes so far beyond those of the best fixed hyperplane for the same rows.
+        """Return the mistakes so far beyond those of the best fixed hyperplane for the same rows.
 
         Parameters
         ----------
-        X : the rows that were learned from one at a time, as `learn_many` takes them
-        y : their labels, of two classes
-        max_seconds : float
-            How long to look for the best hyperplane, and for a proof that it is the best.
+        X : array, sparse matrix, frame, or list of rows
+            The rows that were learned from one at a time, as `learn_many` takes them.
+        y : array of shape (n_samples,)
+            Their labels, of two classes.
+        max_seconds : float, default=20
+            Time limit of the search for the best hyperplane and of the proof.
 
         Returns
         -------
         Regret
+            Mistakes made, and proven bounds on those of the best hyperplane.
 
         Examples
         --------
@@ -231,6 +244,8 @@ class OnlineMixin:
 
     def _stop_online(self) -> None:
         """Another method trained the model."""
+        if "_online" in self.__dict__:
+            self.__dict__["_columns"] = self.__dict__["_online"].features
         for name in ("_online", "_learn_row", "_predict_row"):
             self.__dict__.pop(name, None)
 
@@ -276,16 +291,30 @@ class OnlineMixin:
         params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]  # every estimator has it
         settings = TrainingSettings.from_params(params)
         check_online(settings, params)
-        t, learner, features, context = 1.0, None, FeatureIndex(), None
+        t, learner, features, context = 1.0, None, RowColumns(), None
         if hasattr(self, "classes_") and "_learner" in state:
             learner, context = self._current_learner(), state["_context"]
             fitted = state["_fitted"]
-            names, t = fitted.get("feature_names_in_"), float(fitted["t_"])
-            features = FeatureIndex.of(names, fitted["n_features_in_"])
+            t, features = float(fitted["t_"]), self._row_columns()
         begun = OnlineLearner(
             settings.for_partial_fit(t), learner, features, params["class_weight"], t, context
         )
         return begun if online is None else begun.counting_from(online)
+
+    def _row_columns(self) -> RowColumns:
+        """The columns of rows that come one at a time, as the attributes have them."""
+        state = self.__dict__
+        fitted = state["_fitted"]
+        online: OnlineLearner | None = state.get("_online")
+        if online is not None:
+            return online.features.copy()
+        names, n = fitted.get("feature_names_in_"), fitted["n_features_in_"]
+        kept: RowColumns | None = state.get("_columns")  # before another method went on
+        if kept is not None and kept.n_features == n and len(kept.index):
+            listed = kept.listed()
+            if listed == (None if names is None else list(names)):
+                return replace(kept.copy(), kind=RowKind.COLUMNS if names is None else RowKind.NONE)
+        return RowColumns.of(names, n)
 
     def _current_learner(self) -> Learner:
         """A copy of the learner with the weights that the attributes have."""
@@ -308,11 +337,7 @@ class OnlineMixin:
             return state["_online"].predict(x)
         if "classes_" not in state.get("_fitted", {}):
             return None
-        fitted = state["_fitted"]
-        if (online := state.get("_online")) is not None:
-            features = online.features
-        else:
-            features = FeatureIndex.of(fitted.get("feature_names_in_"), fitted["n_features_in_"])
+        features = self._row_columns()
         row = as_row(x)
         features.kind_with(row)
         return self._labels(self._checked_scores(features.known(row))).tolist()[0]  # type: ignore[attr-defined]  # Perceptron's

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import _core
 from rosenblatt.data.block import core_rows
-from rosenblatt.data.chunks import as_rows
+from rosenblatt.data.cone import as_cone
 from rosenblatt.data.problem import Problem, as_labels, as_matrix
 from rosenblatt.errors import (
     DataError,
@@ -27,21 +26,36 @@ from rosenblatt.errors import (
     RosenblattWarning,
 )
 from rosenblatt.estimators._base import FittedAttribute, RowsMixin, unchanged_on_error
-from rosenblatt.estimators._callbacks import EpochCallbacks, has_callbacks
+from rosenblatt.estimators._callbacks import (
+    CallbackSupportMixin,
+    EpochCallbacks,
+    has_callbacks,
+    with_callbacks,
+)
 from rosenblatt.estimators._online import OnlineMixin
-from rosenblatt.learn.contributions import Explanation
-from rosenblatt.learn.heaviest import ModelExplanation, explain_weights
-from rosenblatt.learn.linear import LinearModel, check_scores
 from rosenblatt.learn.multiclass import Learner, class_weights
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.run_context import RunContext, fingerprint
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason
+from rosenblatt.model.explain import Explanation, ModelExplanation
+from rosenblatt.model.linear_model import LinearModel, check_scores
 
 
 def _has_one_hyperplane(estimator: Any) -> bool:
     return bool(estimator.keep != "vote")
+
+
+def _learns_in_parts(estimator: Any) -> bool:
+    """Whether `partial_fit` is there; the error says why not."""
+    keep: Any = str(estimator.keep)
+    try:
+        settings = TrainingSettings(rule=resolve(estimator.rule), keep=keep)
+    except ParameterError:
+        return True  # partial_fit says what is wrong with the parameter
+    settings.check_parts("partial_fit")
+    return True
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
@@ -65,15 +79,15 @@ class Perceptron(
         updates, and keep='vote' and 'pocket' are not supported.
     alpha : float, default=0.0001
         Strength of the penalty; with learning_rate='optimal' it also determines the step size.
-    l1_ratio : float, default=0.15
-        Share of L1 in 'elasticnet'.
+    l1_ratio : float or None, default=0.15
+        Share of L1 in 'elasticnet'; None where there is no such penalty.
     learning_rate : {'constant', 'optimal', 'invscaling', 'adaptive'}, default='constant'
         The rate at visit t (`t_`), as in ``SGDClassifier``. 'constant': eta0. 'optimal':
         1 / (alpha (t0 + t - 1)), with t0 such that the first rate is alpha^(-1/4); eta0 is not
         used. 'invscaling': eta0 / t^power_t. 'adaptive': eta0, divided by 5 whenever training
         would stop because it does not gain `tol`, until it is at most 1e-6.
     power_t : float, default=0.5
-        Exponent of 'invscaling'.
+        Exponent of 'invscaling'. A negative one makes the rate grow.
     fit_intercept : bool, default=True
         Whether to learn an offset b. False: hyperplanes through the origin.
     max_iter : int, default=1000
@@ -191,7 +205,7 @@ class Perceptron(
         *,
         penalty: str | None = None,
         alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
+        l1_ratio: float | None = 0.15,
         learning_rate: str = "constant",
         power_t: float = 0.5,
         fit_intercept: bool = True,
@@ -358,11 +372,14 @@ class Perceptron(
         self._warn(trace)
         return self
 
+    @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]
     @unchanged_on_error
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Perceptron:
         """Continue training with one epoch over X and y.
+
+        Not with keep='pocket' or rule='minover', which need all rows at once.
 
         Parameters
         ----------
@@ -387,7 +404,7 @@ class Perceptron(
         ParameterError
             If a parameter is invalid, or `early_stopping` is set.
         NotSupportedError
-            If parameters cannot be combined, or need all rows at once.
+            If parameters cannot be combined.
         DataError
             If X, y or the weights are invalid.
         OverflowedError
@@ -548,12 +565,12 @@ class Perceptron(
         return LinearModel.of(self).explain(x)
 
     def explain_model(self, most: int = 10) -> ModelExplanation:
-        """Return the largest weights by name, and the training rows that moved the weights most.
+        """Return the largest weights of each hyperplane, by name.
 
         Parameters
         ----------
         most : int, default=10
-            Number of weights and rows per hyperplane. Rows are known with ``record="updates"``.
+            Number of weights per hyperplane.
 
         Returns
         -------
@@ -563,13 +580,11 @@ class Perceptron(
         Examples
         --------
         >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
-        >>> told = Perceptron(shuffle=False, record="updates").fit(X, y).explain_model(2)
-        >>> [(w.feature, w.weight) for w in told.planes[0].weights]
+        >>> found = Perceptron(shuffle=False).fit(X, y).explain_model(2)
+        >>> [(w.feature, w.weight) for w in found.planes[0].weights]
         [('x0', 3.0), ('x1', 2.0)]
-        >>> [(m.row, m.updates, m.amount) for m in told.planes[0].moved]
-        [(3, 7, 7.0), (1, 5, -5.0)]
         """
-        return explain_weights(LinearModel.of(self), most, self.trace_)
+        return LinearModel.of(self).explain_model(most)
 
     def to_sklearn(self) -> Any:
         """Return a fitted ``sklearn.linear_model.Perceptron`` with the same weights.
@@ -616,7 +631,9 @@ class Perceptron(
         >>> told.made, told["Novikoff"].most
         (18, 51)
         """
-        from rosenblatt.prove.runs.allowance import run_bounds  # flint and highspy: only if asked
+        from rosenblatt.prove.bounds.run_bounds import (
+            run_bounds,  # flint and highspy: only if asked
+        )
 
         problem = self._trained_on(X, y)
         return run_bounds(problem, self._context, self.trace_, self._planes())
@@ -642,7 +659,7 @@ class Perceptron(
 
         Raises
         ------
-        NothingProven
+        NothingProvenError
             If the run proved nothing.
         NotSupportedError
             If the model does not have two classes.
@@ -654,7 +671,9 @@ class Perceptron(
         >>> clf.stop_reason_, clf.certificate(X, y).verdict
         ('cycle', 'overlapping')
         """
-        from rosenblatt.prove.runs.earned import earned  # flint and highspy: only if asked
+        from rosenblatt.prove.bounds.run_certificate import (
+            run_certificate,  # flint and highspy: only if asked
+        )
 
         check_is_fitted(self, "classes_")
         if len(self.classes_) != 2 or isinstance(self.trace_, OneVsRestTrace):
@@ -663,9 +682,9 @@ class Perceptron(
                 "separability_table(X, y) for more."
             )
         self._matrix(X, y, reset=False)
-        rows = as_rows(X, y)
+        rows = as_cone(X, y)
         planes = [(w[0], b[0]) for w, b in self._planes()]
-        return earned(rows, self._context.fit_intercept, planes, self.trace_)
+        return run_certificate(rows, self._context.fit_intercept, planes, self.trace_)
 
     def _planes(self) -> list[tuple[Any, Any]]:
         """The returned weights, if they are hyperplanes, and the last ones of the run."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data import exact
+
 
 def cancels(
     X: Any, rows: npt.NDArray[np.int64], coefficients: npt.NDArray[np.float64], intercept: bool
@@ -23,31 +25,8 @@ def cancels(
     >>> cancels(np.array([[0.1], [0.3]]), np.array([0, 1]), np.array([3.0, -1.0]), False)
     False
     """
-    import scipy.sparse as sp  # not needed for files and streams
-
     if not len(rows):
         return False
-    part = X[rows]
-    entries = part.tocoo() if sp.issparse(part) else sp.coo_array(part)
-    who, column = entries.coords
-    value = entries.data.astype(np.float64)
-    if intercept:
-        who = np.concatenate([who, np.arange(len(rows))])
-        column = np.concatenate([column, np.full(len(rows), X.shape[1])])
-        value = np.concatenate([value, np.ones(len(rows))])
-    if value.size == 0:
-        return True
-    a, a_exponent = _integers(value)
-    c, c_exponent = _integers(coefficients[who])
-    exponent = a_exponent + c_exponent
-    shift = exponent - exponent.min()
-    sums: dict[int, int] = {}
-    for j, p, q, s in zip(column.tolist(), a.tolist(), c.tolist(), shift.tolist(), strict=True):
-        sums[j] = sums.get(j, 0) + ((p * q) << s)
-    return not any(sums.values())
-
-
-def _integers(values: npt.NDArray[np.float64]) -> tuple[Any, Any]:
-    """values = integer * 2**exponent, exactly."""
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(mantissa, 53).astype(np.int64), exponent.astype(np.int64) - 53
+    weights = coefficients.tolist()
+    balanced = not intercept or exact.cancels(np.ones((len(rows), 1)), weights)
+    return balanced and exact.cancels(X[rows], weights)

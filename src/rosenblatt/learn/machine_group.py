@@ -9,6 +9,7 @@ rows, to the bit, however the rows are cut into blocks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,13 @@ import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import Block, Csr
-from rosenblatt.data.source import LabelIndex
+from rosenblatt.data.source import LabelIndex, label_key
 from rosenblatt.errors import DataError, LabelError, NotSupportedError
 from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.multiclass import Learner, Planes, check_two_classes
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
-from rosenblatt.learn.trace import StopReason
+from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 
 Array = npt.NDArray[Any]
 MOST_CLASSES = 1000  # each has weights of its own
@@ -148,7 +149,12 @@ class MachineGroup:
             )
             settings.check_classes(len(classes))
             self.machines = self._new_machines(self.learner)
-        learner = self.learner
+        learner, values = self.learner, self.labels.values
+        if known and (values.dtype.kind == "U") != (learner.classes.dtype.kind == "U"):
+            numbers = [label_key(word) for word in self.labels.words[:known]]
+            rank = np.argsort(np.argsort(np.array(numbers, learner.classes.dtype)))
+            order = np.argsort(values[:known])
+            self._rebuild(learner.rename(values[order], rank[order].tolist(), self.settings))
         first_rows = np.full(len(self.labels), -1)
         if known == len(self.labels) or not learner.open:
             return first_rows
@@ -221,22 +227,14 @@ class MachineGroup:
 
     # -------------------------------------------------------------------------- results
 
-    @property
-    def mistakes(self) -> npt.NDArray[np.int64]:
-        """(hyperplanes, epochs); 0 after a hyperplane has stopped."""
-        return self._per_epoch("mistakes")
-
-    @property
-    def updates(self) -> npt.NDArray[np.int64]:
-        """(hyperplanes, epochs); 0 after a hyperplane has stopped."""
-        return self._per_epoch("updates")
-
-    def _per_epoch(self, name: str) -> npt.NDArray[np.int64]:
-        counts = np.zeros((len(self.machines), self.n_epochs), np.int64)
-        for row, machine in zip(counts, self.machines.values(), strict=True):
-            values = machine.core.totals()[name]
-            row[: len(values)] = values
-        return counts
+    def trace(self) -> Trace | OneVsRestTrace:
+        """Totals of each epoch, one trace for each class against the rest."""
+        traces = tuple(
+            replace(machine.trace(), n_rows=self.n_rows) for machine in self.machines.values()
+        )
+        if len(traces) == 1:
+            return traces[0]
+        return OneVsRestTrace(self._begun.classes, traces)
 
     @property
     def reasons(self) -> tuple[StopReason, ...]:

@@ -174,6 +174,21 @@ class Learner:
         self.classes = new
         return chosen
 
+    def rename(self, classes: Array, before: Sequence[int], settings: TrainingSettings) -> Planes:
+        """Give the classes other labels, in another order: class k was class before[k].
+
+        Returns where the hyperplanes come from.
+        """
+        spare = self.state.n_planes - 1
+        if len(before) == 2:
+            chosen = [(0, 1.0 if before[0] == 0 else -1.0)]
+        else:
+            chosen = [(k, 1.0) for k in before][: self.n_planes]
+        chosen += [(spare, 1.0)] if self.open else []
+        self.state = self.state.gather(chosen, settings.rule, settings.fit_intercept)
+        self.counts, self.classes = self.counts[list(before)], classes
+        return chosen
+
     def planes(self) -> dict[int, int]:
         """The positive class of each hyperplane that is trained; the spare one is the last.
 

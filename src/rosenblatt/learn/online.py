@@ -17,17 +17,18 @@ import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import Csr, core_rows
-from rosenblatt.data.feature_index import (
-    FeatureIndex,
-    IndexedRows,
-    Row,
-    RowKind,
-    as_row,
-    sparse_width,
-)
 from rosenblatt.data.labels import as_labels, one_label, sorted_classes
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import NotSupportedError, OverflowedError
+from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
+from rosenblatt.features.row_encoder import (
+    IndexedRows,
+    Row,
+    RowColumns,
+    RowKind,
+    as_row,
+    check_width,
+    sparse_width,
+)
 from rosenblatt.learn.multiclass import Learner, weights_of
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.settings import TrainingSettings
@@ -48,7 +49,7 @@ class OnlineLearner:
     learner : Learner or None
         Its state has `room` columns, and weights as the machines store them; None before the first
         row.
-    features : FeatureIndex
+    features : RowColumns
     class_weight : dict or None
     t : float
         1 + the rows that other methods learned from.
@@ -66,7 +67,7 @@ class OnlineLearner:
 
     settings: TrainingSettings
     learner: Learner | None = None
-    features: FeatureIndex = field(default_factory=FeatureIndex)
+    features: RowColumns = field(default_factory=RowColumns)
     class_weight: Mapping[Any, float] | None = None
     t: float = 1.0
     context: RunContext | None = None
@@ -93,10 +94,10 @@ class OnlineLearner:
         for machine, saved in zip(self.machines, self.saved, strict=False):
             machine.core.set_state(saved)
         self.model = _core.OnlineModel(
-            [machine.core for machine in self.machines], labels, self.features.names,
-            int(self.features.kind), self.features.n_features, learner.open,
-            self.settings.keep == "average", self._moderate(weights), learner.counts.tolist(),
-            self.n_rows, self.n_mistakes,
+            [machine.core for machine in self.machines], labels, self.features.index,
+            int(self.features.kind), self.features.plain_columns, self.features.n_features,
+            learner.open, self.settings.keep == "average", self._moderate(weights),
+            learner.counts.tolist(), self.n_rows, self.n_mistakes,
         )  # fmt: skip
 
     def _moderate(self, weights: Array | None) -> bool:
@@ -173,10 +174,13 @@ class OnlineLearner:
         labels = one_label(y)
         trial = self._trial()
         trial.features.kind = kind
+        check_width(trial.features, width)
+        trial.features.begin_to_index(row)
+        needed = max(trial.features.width_with(row), width)
         if kind is not RowKind.NAMES:
-            trial.features.n_features = max(trial.features.width_with(row), width)
+            trial.features.n_features = needed
         trial._admit(labels)
-        trial._make_room(trial.features.width_with(row))
+        trial._make_room(needed)
         trial._connect()
         if not trial.model.learn_carefully(row, labels.tolist()[0]):
             raise _overflowed()
@@ -203,6 +207,8 @@ class OnlineLearner:
     def _learn_in_place(self, rows: IndexedRows, labels: Array) -> bool:
         """Learn from many plain rows; False if nothing was done."""
         if self.learner is None or rows.kind is not self.features.kind:
+            return False
+        if rows.plain_columns != self.features.plain_columns:
             return False
         if rows.n_features > self.room or not set(labels.tolist()) <= set(self._numbers()):
             return False
@@ -270,7 +276,14 @@ class OnlineLearner:
         assert self.learner is not None
         state, rule = self.learner.state, self.settings.rule
         for_later = self.features.kind is not RowKind.ARRAYS and not rule.full_covariance
-        state.widen(max(FIRST_ROOM if for_later else 1, n_features), rule, spare_room=for_later)
+        room = max(FIRST_ROOM if for_later else 1, n_features)
+        try:
+            state.widen(room, rule, spare_room=for_later)
+        except MemoryError as e:
+            raise DataError(
+                f"There is no memory for the weights of {room} columns. Give dicts of the features "
+                "that are not 0, or use Hashing(bits=18)."
+            ) from e
         state.n_features = state.w.shape[1]
         for saved in self.saved:
             if len(saved.get("paid", ())):

@@ -64,9 +64,9 @@ def _flag() -> Check:
 CHECKS: dict[str, Check] = {
     "penalty": _choice(None, "l2", "l1", "elasticnet"),
     "alpha": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0"),
-    "l1_ratio": _number(lambda v: 0 <= v <= 1, "a number from 0 to 1"),
+    "l1_ratio": _number(lambda v: 0 <= v <= 1, "a number from 0 to 1", optional=True),
     "learning_rate": _choice("constant", "optimal", "invscaling", "adaptive"),
-    "power_t": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0"),
+    "power_t": _number(lambda v: -np.inf < v < np.inf, "a finite number"),
     "fit_intercept": _flag(),
     "max_iter": _whole(1),
     "tol": _number(lambda v: 0 <= v < np.inf, "a finite number >= 0", optional=True),
@@ -195,6 +195,7 @@ class TrainingSettings:
     @classmethod
     def from_params(cls, params: Mapping[str, Any], owner: str = "Perceptron") -> TrainingSettings:
         """Check the parameters of an estimator, alone and together."""
+        params = {k: str(v) if isinstance(v, np.str_) else v for k, v in params.items()}
         for name, (test, words) in CHECKS.items():
             if not test(params[name]):
                 raise ParameterError(
@@ -206,6 +207,8 @@ class TrainingSettings:
                 f"The 'init' parameter of {owner} must be 'zero', 'random' or an array of the "
                 f"shape of coef_. Got {params['init']!r} instead."
             )
+        if params["penalty"] == "elasticnet" and params["l1_ratio"] is None:
+            raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'; got None.")
         ratios = {"l2": 0.0, "l1": 1.0, "elasticnet": params["l1_ratio"]}
         penalty = params["penalty"] and Penalty(
             float(params["alpha"]), float(ratios[params["penalty"]])
@@ -372,7 +375,7 @@ class TrainingSettings:
         if self.order != "order":
             raise NotSupportedError(
                 f"order={self.order!r} draws from all rows, and a file or stream gives a part at a "
-                "time. Shuffle its blocks (shuffle_seed)."
+                "time. Shuffle its blocks with shuffle=True of fit_file or fit_stream."
             )
         if self.keep == "vote" or self.record:
             what = "keep='vote'" if self.keep == "vote" else "record='updates'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import LabelError
+from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
+from rosenblatt.text import html_table, plural, text_table
 
 if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
     from rosenblatt.data.problem import Problem
@@ -319,6 +320,37 @@ class Trace:
         """Updates of all epochs."""
         return int(self.updates.sum())
 
+    def path(self) -> tuple[Array, Array]:
+        """Weights and offset at the start of a recorded run, and after each update.
+
+        Returns
+        -------
+        w : float array of shape (n_updates + 1, n_features)
+            The weights; the first row is the start.
+        b : float array of shape (n_updates + 1,)
+            The offset.
+
+        Raises
+        ------
+        ParameterError
+            If the run did not record its updates.
+        NotSupportedError
+            If it trained several hyperplanes at once.
+        """
+        if self.record is None or self.record.setting is None:
+            raise ParameterError(
+                "this run did not keep its weights after each update. Fit again with "
+                'Perceptron(record="updates").'
+            )
+        if self.record.w.ndim != 2:
+            raise NotSupportedError(
+                'multiclass="direct" moves the weights of all classes at once. Fit with '
+                'multiclass="ovr", or on two classes.'
+            )
+        w, b = self.record.setting.start
+        path = np.vstack([np.ravel(w), self.record.w])
+        return path.astype(np.float64), np.append(np.ravel(b)[0], self.record.b).astype(np.float64)
+
     @property
     def title(self) -> str:
         """The run in one line."""
@@ -497,35 +529,3 @@ class OneVsRestTrace:
     def _repr_html_(self) -> str:
         end = "".join(f"<p>{escape(line)}</p>" for line in self._end)
         return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{end}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """A number and its noun.
-
-    >>> plural(1, "class", "classes"), plural(2, "class", "classes"), plural(0, "row")
-    ('1 class', '2 classes', '0 rows')
-    """
-    return f"{n} {one if n == 1 else many or one + 's'}"
-
-
-def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table for the terminal, columns aligned right.
-
-    >>> print(text_table(["epoch", "mistakes"], [["1", "12"]]))
-    epoch  mistakes
-        1        12
-    """
-    widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in [header, *lines]
-    )
-
-
-def html_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """The same table for a notebook."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

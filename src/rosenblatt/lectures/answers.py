@@ -11,15 +11,12 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from rosenblatt.learn.trace import plural
+from rosenblatt.text import plural
 
-Answer = list[list[str | Fraction]]  # rows of words and numbers
-DIGITS = 20  # of a numerator, a denominator, before or after a decimal point
-SOME = rf"\d{{1,{DIGITS}}}"
-NUMBER = re.compile(rf"[-+]?({SOME}|{SOME}/{SOME}|{SOME}\.({SOME})?|\.{SOME})")
+Answer = list[list[str]]  # rows of words
+NUMBER = re.compile(r"[-+]?(\d{1,20}|\d{1,40}/\d{1,40}|\d{1,20}\.(\d{1,20})?|\.\d{1,20})")
 SHOWN = 40  # characters of an answer that are quoted
 PRINTED = 15  # digits of a float that is read as it is printed: all such decimals differ
-SMALLEST, LARGEST, BITS = Fraction(1, 10**20), 10**20, 128  # of a number; of its denominator
 MOST = 1000  # items of an answer that are looked at
 SIMPLE = 1000  # the largest denominator that is shown
 
@@ -71,23 +68,32 @@ def wrong(message: str) -> Feedback:
 
 
 def parts(answer: Any) -> Answer:
-    """An answer as rows of words and numbers.
+    """An answer as rows of numbers, each in words.
 
     In text, rows are separated by semicolons or line breaks; the rows of a list, a tuple or an
     array are rows.
     """
+    lines = re.split(r"[;\n]", written(answer).replace("−", "-"))
+    words = [re.sub(r"[\s,()\[\]]+", " ", line).split() for line in lines]
+    return [row for row in words if row]
+
+
+def written(answer: Any) -> str:
+    """An answer as text.
+
+    A float that is printed with few digits is that decimal: 0.1 is 1/10. Others, such as 1/3, are
+    taken exactly.
+    """
     if hasattr(answer, "tolist"):  # of NumPy
         answer = answer.tolist()
-    if isinstance(answer, str):
-        lines = re.split(r"[;\n]", answer.replace("−", "-"))
-        words = [re.sub(r"[\s,()\[\]]+", " ", line).split() for line in lines]
-        return [[*row] for row in words if row]
-    if not isinstance(answer, Iterable):
-        return [[_exact(answer)]]
-    items = [parts(item) for item in islice(answer, MOST)]
-    single = all(len(rows) == len(rows[0]) == 1 for rows in items if rows)
-    flat = [[part for row in rows for part in row] for rows in items]
-    return [[part for row in flat for part in row]] if single else flat
+    if isinstance(answer, float) and math.isfinite(answer):
+        printed = Decimal(repr(answer))
+        return str(Fraction(printed if len(printed.as_tuple().digits) <= PRINTED else answer))
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        return str(answer)
+    items = list(islice(answer, MOST))
+    nested = any(isinstance(item, Iterable) and not isinstance(item, str) for item in items)
+    return (";" if nested else " ").join(written(item).replace(";", " ") for item in items)
 
 
 def numbers(answer: Answer, count: int) -> list[Fraction]:
@@ -105,34 +111,12 @@ def rows(answer: Answer, count: int, most: int = 20) -> list[list[Fraction]]:
     return [numbers([row], count) for row in answer]
 
 
-def _exact(value: Any) -> str | Fraction:
-    """A number as a fraction; anything else as text.
-
-    A float that is printed with few digits is that decimal: 0.1 is 1/10. Others, such as 1/3, are
-    taken exactly.
-    """
-    if isinstance(value, float) and math.isfinite(value):
-        printed = Decimal(repr(value))
-        return Fraction(printed if len(printed.as_tuple().digits) <= PRINTED else value)
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Fraction(value)
-    return str(value)
-
-
-def _number(word: str | Fraction) -> Fraction:
-    if isinstance(word, Fraction):
-        if word and not (
-            SMALLEST <= abs(word) <= LARGEST and word.denominator.bit_length() <= BITS
-        ):
-            raise UnreadableError(
-                "A number is too large, too small, or a fraction that is too long. Round it."
-            )
-        return word
+def _number(word: str) -> Fraction:
     shown = word if len(word) <= SHOWN else word[:SHOWN] + "..."
     if not NUMBER.fullmatch(word):
         raise UnreadableError(
             f"Cannot read {shown!r} as a number. Write whole numbers, decimals or fractions, with "
-            f"at most {DIGITS} digits: 3, -0.8, 5/2."
+            "at most 20 digits: 3, -0.8, 5/2."
         )
     try:
         return Fraction(word)

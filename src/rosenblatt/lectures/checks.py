@@ -172,8 +172,7 @@ def sutd_3(answer: Answer) -> Feedback:
         raise UnreadableError("The last number of a row is its label, 1 or -1; both must occur.")
     # floats hold the coordinates exactly after multiplication by this odd number
     scale = math.lcm(*(v.denominator for row in examples for v in row))
-    while scale % 2 == 0:
-        scale //= 2
+    scale //= scale & -scale
     exact = [[v * scale for v in x] for *x, _ in examples]
     small = all(abs(v) < TOO_LARGE for x in exact for v in x)
     X = [[float(v) for v in x] for x in exact] if small else []
@@ -183,10 +182,10 @@ def sutd_3(answer: Answer) -> Feedback:
     scaled = f" (all coordinates multiplied by {scale})" if scale > 1 else ""
     shifted, through = (separability(X, y, fit_intercept=offset) for offset in (True, False))
     if shifted.verdict != "separable":
-        return wrong(f"They are not separable with an offset{scaled}:\n\n{shifted.explain()}")
+        return wrong(f"They are not separable with an offset{scaled}:\n\n{shifted.explain(X, y)}")
     if through.verdict == "separable":
-        return wrong(f"They are separable through the origin{scaled}:\n\n{through.explain()}")
-    return right(f"They are separable with an offset, and{scaled}:\n\n{through.explain()}")
+        return wrong(f"They are separable through the origin{scaled}:\n\n{through.explain(X, y)}")
+    return right(f"They are separable with an offset, and{scaled}:\n\n{through.explain(X, y)}")
 
 
 def online_1(answer: Answer) -> Feedback:
@@ -298,21 +297,3 @@ def _soft_loss(theta: Sequence[Fraction]) -> Fraction:
 def _misclassified(theta: Sequence[Fraction]) -> list[int]:
     """Numbers of the samples with y g(x) < 0: chan's ties are no mistakes."""
     return [j for j, v in enumerate(_margins(theta[:1], theta[1], POINTS, LABELS)) if v < 0]
-
-
-CHECKS: dict[str, Callable[[Answer], Feedback]] = {
-    check.__name__.replace("_", "-"): check
-    for check in (
-        radivojac_1,
-        radivojac_2,
-        chan_1,
-        chan_2,
-        sutd_1,
-        sutd_2,
-        sutd_3,
-        online_1,
-        online_2,
-        cisc271_1,
-        cisc271_2,
-    )
-}

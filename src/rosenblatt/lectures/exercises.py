@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from rosenblatt.errors import ParameterError
+from rosenblatt.lectures import checks
 from rosenblatt.lectures.answers import Answer, Feedback, Hint, UnreadableError, parts
-from rosenblatt.lectures.checks import CHECKS
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def exercises() -> dict[str, Exercise]:
             entry["question"].strip(),
             entry["form"],
             entry["hint"].strip(),
-            CHECKS[name],
+            getattr(checks, name.replace("-", "_")),
         )
         for name, entry in tomllib.loads(text).items()
     }

@@ -7,15 +7,16 @@ cells are run once, for the numbers in the text; their outputs are not part of t
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.data.written import check_place, replacing
-from rosenblatt.errors import DataError, MissingPackageError, ParameterError
-from rosenblatt.lectures.cells import run
+from rosenblatt.errors import DataError, MissingPackageError, ParameterError, RosenblattError
+from rosenblatt.io.atomic import check_output, replace_file
 
 # name and summary; the title is the first heading of the page
 LECTURES = {
@@ -26,14 +27,22 @@ LECTURES = {
     "cisc271": "False positives, false negatives, batch learning, four hyperplanes for Iris.",
 }
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
-DIRECTIVE = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)")
-OPTION = re.compile(r":[\w-]+:.*")
+BOX = re.compile(
+    r"^(?P<fence>:{3,}|`{3,})\{(?P<name>[\w-]+)\} *(?P<title>.*)\n(:[\w-]+:.*\n)*"
+    r"(?P<body>(?s:.*?))^(?P=fence)$",
+    re.M,
+)
+EVAL = re.compile(r"\{eval\}`([^`]+)`")
 ROLE = re.compile(r"\{[\w:-]+\}`([^`]+)`")
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 HEADING = re.compile(r"^##? (.+)$", re.M)
 ANCHOR = re.compile(r"^\([\w-]+\)=\n", re.M)
 RELATIVE_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)]*\)")
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+class PageError(RosenblattError):
+    """A cell or an `{eval}` expression of a page failed."""
 
 
 def pages_folder() -> Path:
@@ -77,34 +86,25 @@ def write_notebook(name: str, path: Path, force: bool = False) -> None:
     """
     if path.suffix != ".ipynb":
         raise ParameterError(f"the name of a notebook ends in .ipynb, got {path}.")
-    check_place(path, {})
+    check_output(path, {})
     if path.exists() and not force:
         raise ParameterError(
             f"{path} exists, and work in it would be lost. Give another name, or replace it with "
             "--force."
         )
     content = notebook(name, path.parent)
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(content.encode())
 
 
 def notebook(name: str, folder: Path | None = None) -> str:
     """A lecture as the text of a notebook file; its cells are run in `folder`, as Jupyter does."""
-    try:
-        import jupytext
-        import matplotlib as mpl
-    except ImportError as e:
-        raise MissingPackageError(
-            "writing a notebook needs the packages jupytext and matplotlib: "
-            "pip install 'rosenblatt[lectures]'."
-        ) from e
-    if "matplotlib.pyplot" not in sys.modules:
-        mpl.use("Agg")  # figures are drawn and not shown
-    text = page_text(name)
+    made = page_notebook(page_text(name))
+    import jupytext
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Jupyter shows them
-        text = run(text, pages_folder() / f"{name}.md", folder or Path.cwd()).text
-    made: Any = jupytext.reads(FRONT_MATTER.sub("", text), fmt="md:myst")
+        run(made, name, folder or Path.cwd())
     made.metadata = {"kernelspec": KERNEL}
     for number, cell in enumerate(made.cells, 1):
         cell.id = f"cell-{number}"
@@ -115,29 +115,59 @@ def notebook(name: str, folder: Path | None = None) -> str:
     return str(jupytext.writes(made, fmt="ipynb"))
 
 
+def page_notebook(text: str) -> Any:
+    """A page as a notebook with the Markdown of the site."""
+    try:
+        import jupytext
+        import matplotlib as mpl
+    except ImportError as e:
+        raise MissingPackageError(
+            "writing a notebook needs the packages jupytext and matplotlib: "
+            "pip install 'rosenblatt[lectures]'."
+        ) from e
+    if "matplotlib.pyplot" not in sys.modules:
+        mpl.use("Agg")  # figures are drawn and not shown
+    return jupytext.reads(FRONT_MATTER.sub("", text), fmt="md:myst")
+
+
+def run(notebook: Any, name: str, folder: Path) -> dict[str, Any]:
+    """Run the cells of a page in one namespace, and put the values into its text.
+
+    Only the pages of this package are run, never a file that a user names.
+    """
+    import matplotlib.pyplot as plt
+
+    def value(code: re.Match[str]) -> str:
+        found = eval(code[1], variables)
+        return found if isinstance(found, str) else repr(found)
+
+    variables: dict[str, Any] = {"__name__": "__main__", "display": lambda *shown: None}
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        for number, cell in enumerate(notebook.cells, 1):
+            try:
+                if cell.cell_type == "code":
+                    exec(compile(cell.source, f"{name}, cell {number}", "exec"), variables)
+                    plt.close("all")
+                else:
+                    cell.source = EVAL.sub(value, cell.source)
+            except Exception as error:
+                raise PageError(
+                    f"{name}, cell {number}: {type(error).__name__}: {error}\n{cell.source}"
+                ) from error
+    return variables
+
+
 def plain_markdown(text: str) -> str:
     """Markdown of the site as Markdown that every notebook shows.
 
-    Boxes become block quotes; links to other pages of the site become their text.
+    Boxes become block quotes under their titles in bold; links to other pages of the site become
+    their text.
     """
     text = ROLE.sub(r"`\1`", ANCHOR.sub("", text))
-    return _quote_boxes(RELATIVE_LINK.sub(r"\1", text))
+    return BOX.sub(_block_quote, RELATIVE_LINK.sub(r"\1", text))
 
 
-def _quote_boxes(text: str) -> str:
-    """Boxes (`:::{admonition} Title` to `:::`) as block quotes under their titles in bold."""
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        opened = DIRECTIVE.fullmatch(line.rstrip())
-        if not fence and opened:
-            fence = opened["fence"]
-            lines += [f"> **{opened['title'] or opened['name'].capitalize()}**", ">"]
-        elif fence and line.rstrip() == fence:
-            fence = ""
-            lines.append("")
-        elif fence and not OPTION.fullmatch(line):
-            lines.append(f"> {line}".rstrip())
-        elif not fence:
-            lines.append(line)
-    return "\n".join(lines)
+def _block_quote(box: re.Match[str]) -> str:
+    title = box["title"] or box["name"].capitalize()
+    lines = [f"**{title}**", "", *box["body"].strip().splitlines()]
+    return "\n".join(f"> {line}".rstrip() for line in lines) + "\n"

@@ -1,17 +1,15 @@
-"""plot: Displays of perceptrons and proofs, one picture per module."""
+"""plot: Displays of perceptrons and proofs, one module per subject."""
 
 from rosenblatt.plot.certificate import CertificateDisplay
 from rosenblatt.plot.cosine import CosineDisplay
 from rosenblatt.plot.decision import DecisionDisplay
-from rosenblatt.plot.hyperplanes import HyperplanesDisplay
 from rosenblatt.plot.losses import LossesDisplay
-from rosenblatt.plot.mistakes import MistakesDisplay
 from rosenblatt.plot.oracle import OracleDisplay
+from rosenblatt.plot.run import HyperplanesDisplay, MistakesDisplay, WeightsDisplay
 from rosenblatt.plot.style import axes, colors
 from rosenblatt.plot.svg import Picture, picture
 from rosenblatt.plot.update import UpdateDisplay
 from rosenblatt.plot.version_space import VersionSpaceDisplay
-from rosenblatt.plot.weights import WeightsDisplay
 
 __all__ = [
     "CertificateDisplay",

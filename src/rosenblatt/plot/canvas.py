@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.plot.plane import Array, Points, Window
-from rosenblatt.plot.style import MARKERS, Axes, Palette, axes, make_room, palette_of
+from rosenblatt.plot.style import DASHES, MARKERS, Axes, axes, literal, make_room, palette_of
 from rosenblatt.plot.svg import picture
 
-MARGIN_DASH = (0, (5, 3))
 MANY = 5_000  # rows from which an SVG of single markers would be slow to show
 
 
@@ -32,7 +31,7 @@ class Display:
     figure_: Any
 
     def _canvas(self, ax: Axes | None) -> Canvas:
-        c = Canvas.on(ax)
+        c = Canvas(ax)
         self.ax_, self.figure_ = c.ax, c.ax.figure
         return c
 
@@ -43,59 +42,51 @@ class Display:
         return picture(self, (type(self).__doc__ or "").partition("\n")[0]).svg
 
 
-@dataclass(frozen=True)
 class Canvas:
-    """Axes and the colours that can be seen on them."""
+    """Axes, by default of a new figure, and the colours that can be seen on them."""
 
-    ax: Any
-    colors: Palette
-
-    @classmethod
-    def on(cls, ax: Axes | None = None) -> Canvas:
-        """Draw on these Axes, or on those of a new figure."""
-        ax = axes() if ax is None else ax
-        if not hasattr(ax, "plot") or not hasattr(ax, "figure"):
+    def __init__(self, ax: Axes | None = None) -> None:
+        self.ax: Any = axes() if ax is None else ax
+        if not hasattr(self.ax, "get_subplotspec"):
             raise ParameterError(
                 f"ax must be a matplotlib Axes, got {type(ax).__name__}. Make one with "
                 "rosenblatt.plot.axes() or plt.subplots(), or leave it out."
             )
-        return cls(ax, palette_of(_ground(ax)))
+        self.colors = palette_of(self.ax)
 
     def color(self, k: int) -> str:
         """Colour of class or curve number k."""
         return self.colors.series[k % len(self.colors.series)]
 
+    def curve(self, k: int, few: bool = False) -> dict[str, Any]:
+        """Style of curve number k; with markers if its points are few."""
+        dots = {"marker": MARKERS[k % len(MARKERS)], "mec": self.colors.edge, "mew": 0.6, "ms": 5}
+        look = {"color": self.color(k), "ls": DASHES[k % len(DASHES)], "lw": 1.8, "zorder": 3}
+        return look | (dots if few else {})
+
     def points(self, points: Points, scale: float = 1.0) -> list[Any]:
         """Rows, one artist per class."""
+        size = scale * point_size(len(points.X))
+        look = {"s": size, "linewidth": 0.09 * size**0.5, "edgecolor": self.colors.edge}
+        look |= {"rasterized": len(points.X) > MANY, "zorder": 3}
         drawn = []
         for k, name in enumerate(points.names):
-            look = self.marker(k, len(points.X), scale) | {"label": literal(name), "zorder": 3}
+            look |= {"marker": MARKERS[k % len(MARKERS)], "facecolor": self.color(k)}
+            look |= {"label": literal(name)}
             drawn.append(self.ax.scatter(*points.X[points.codes == k].T, **look))
         return drawn
 
-    def marker(self, k: int, n: int, scale: float = 1.0) -> dict[str, Any]:
-        """Style of the marker of class k, smaller where n rows are many."""
-        size = scale * point_size(n)
-        return {
-            "marker": MARKERS[k % len(MARKERS)],
-            "s": size,
-            "facecolor": self.color(k),
-            "edgecolor": self.colors.edge,
-            "linewidth": 0.09 * size**0.5,
-            "rasterized": n > MANY,
-        }
-
-    def rug(self, points: Points, heights: list[float]) -> list[Any]:
-        """Numbers of two classes, each on a line of its own."""
-        rows = np.column_stack([np.ravel(points.X), np.take(heights, points.codes)])
+    def rug(self, points: Points, low: float) -> list[Any]:
+        """Numbers of two classes, each on a line of its own between `low` and 0."""
+        rows = np.column_stack([points.X.ravel(), low * np.take([0.35, 0.75], points.codes)])
         names = tuple(f"rows of {name}" for name in points.names)
         return self.points(replace(points, X=rows, names=names), scale=0.6)
 
-    def ring(self, X: Array, label: str, n: int, marker: str = "o", scale: float = 3.6) -> Any:
+    def ring(self, X: Array, label: str, n: int, scale: float = 3.6, **style: Any) -> Any:
         """Rings around rows, of which n are drawn."""
-        size = {"s": scale * point_size(n), "linewidth": 1.3, "zorder": 4}
-        look = {"facecolor": "none", "edgecolor": self.colors.ink, "marker": marker}
-        return self.ax.scatter(*X.T, label=label, **size, **look)
+        look = {"s": scale * point_size(n), "facecolor": "none", "edgecolor": self.colors.ink}
+        look |= {"linewidth": 1.3, "zorder": 4, "label": label, **style}
+        return self.ax.scatter(*X.T, **look)
 
     def line(self, window: Window, w: Array, b: float, **style: Any) -> Any:
         """The line w.x + b = 0; None if it does not cross the window, and the legend says so."""
@@ -109,11 +100,11 @@ class Canvas:
 
     def margin(self, window: Window, w: Array, b: float, margin: float) -> list[Any]:
         """The two lines at the distance `margin` from w.x + b = 0, as far as they are seen."""
-        away = margin * float(np.hypot(*w))
-        both = [self.line(window, w, b + side * away, lw=1.1, ls=MARGIN_DASH) for side in (-1, 1)]
+        away, label = margin * float(np.hypot(*w)), f"margin {margin:.4g}"
+        both = [self.line(window, w, b + side, lw=1.1, ls=DASHES[1]) for side in (-away, away)]
         seen = [line for line in both if line is not None]
-        if seen:
-            seen[0].set_label(f"margin {margin:.4g}")
+        for line in seen[:1]:
+            line.set_label(label)
         return seen
 
     def arrow(self, start: Any, end: Any, label: str = "", gap: float = 11, **style: Any) -> Any:
@@ -122,9 +113,7 @@ class Canvas:
         look |= {"arrowstyle": "-|>", "shrinkB": 0, **style}
         if label:
             self.text(end, label, start, gap, color=look["color"])
-        return self.ax.annotate(
-            "", xy=tuple(end), xytext=tuple(start), arrowprops=look, zorder=look.pop("zorder", 5)
-        )
+        return self.ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=look, zorder=5)
 
     def text(self, at: Any, text: str, away_from: Any, gap: float = 11, **style: Any) -> Any:
         """Text beside a point, on the far side from `away_from`."""
@@ -132,16 +121,13 @@ class Canvas:
 
         step = np.asarray(at, dtype=float) - np.asarray(away_from, dtype=float)
         shift = step / (np.hypot(*step) or 1.0)
-        outline = [withStroke(linewidth=2.5, foreground=self.colors.ground)]
         side = ("right", "center", "left")[int(np.sign(np.round(1.4 * shift[0]))) + 1]
         look = {"color": self.colors.ink, "ha": side, "va": "center", "zorder": 6}
-        look |= {"path_effects": outline}
+        look |= {"path_effects": [withStroke(linewidth=2.5, foreground=self.colors.ground)]}
         place = {"xytext": tuple(gap * shift), "textcoords": "offset points"}
         return self.ax.annotate(text, xy=tuple(at), **place, **look | style)
 
-    def finish(
-        self, legend: bool = True, grid: bool = True, handles: list[Any] | None = None
-    ) -> None:
+    def finish(self, legend: bool, grid: bool = True, handles: list[Any] | None = None) -> None:
         """Grid, and a legend of what has a label: below the Axes, where it covers no data."""
         if grid:
             self.ax.grid(color=self.colors.muted, alpha=0.25, lw=0.6)
@@ -155,18 +141,17 @@ class Canvas:
             place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "frameon": False}
             place |= {"borderaxespad": 3.9 if self.ax.get_xlabel() else 2.4, "ncols": columns}
             make_room(self.ax, 0.1 + 0.21 * math.ceil(len(handles) / columns))
-        look = {"fontsize": 9, "labelcolor": self.colors.ink}
-        self.ax.legend(handles=handles, **look, **place).set_zorder(7)
+        self.ax.legend(handles=handles, fontsize=9, **place).set_zorder(7)
 
 
-def literal(text: object) -> str:
-    r"""Text of the user as it is: no formula, and not hidden from the legend.
+def check_fitted(estimator: Any) -> None:
+    """Raise scikit-learn's NotFittedError, with what to do."""
+    from sklearn.utils.validation import check_is_fitted
 
-    >>> literal("$5"), literal("_no")
-    ('\\$5', ' _no')
-    """
-    written = str(text).replace("$", r"\$")
-    return f" {written}" if written.startswith("_") else written
+    check_is_fitted(
+        estimator,
+        msg="this %(name)s is not fitted, so there is nothing to draw. Call fit(X, y) first.",
+    )
 
 
 def point_size(n: int) -> float:
@@ -176,11 +161,3 @@ def point_size(n: int) -> float:
     (46.0, 14.5)
     """
     return float(46.0 / max(1.0, n / 100) ** 0.5)
-
-
-def _ground(ax: Any) -> Any:
-    """The colour behind the Axes: their own, or that of the figure if they are transparent."""
-    from matplotlib.colors import to_rgba
-
-    faces = [to_rgba(drawn.get_facecolor()) for drawn in (ax, ax.figure)]
-    return next((face for face in faces if face[3] > 0), "white")

@@ -11,17 +11,15 @@ exactly if no hyperplane separates strictly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.data.chunks import as_rows
 from rosenblatt.errors import DataError
-from rosenblatt.plot.canvas import Canvas, Display, literal
+from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array, Points, Window, equation, hull, hyperplane
-from rosenblatt.plot.style import DASHES, Axes
-from rosenblatt.prove import verify as checker
+from rosenblatt.plot.style import DASHES, Axes, literal
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.prove.separability import separability
 
@@ -145,27 +143,22 @@ class CertificateDisplay(Display):
         hulls = [hull(points.X[points.codes == k]) for k in (0, 1)]
         if not isinstance(certificate, Separable):
             proof: Any = certificate
-            found = proof.witness
-            witness, point = np.array(found.rows), np.zeros(2)
+            witness, point = np.array(proof.witness.rows), np.zeros(2)
             if certificate.fit_intercept:
-                exact = checker.common_point(as_rows(X, y), found.rows, found.weights)
-                point = np.array([float(v) for v in exact])
+                weights = np.array(proof.witness.weights) * (points.codes[witness] == 0)
+                point = np.average(points.X[witness], axis=0, weights=weights.astype(float))
             else:
                 points = _signed(points)
                 hulls = [hull(points.X)]
         return cls(certificate, points, hulls, w, b, on_hyperplane, witness, point).plot(**options)
 
-    def plot(
-        self, ax: Axes | None = None, *, title: bool = True, legend: bool = True, symbol: str = "w"
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
         r"""Draw the picture.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
-        title : bool, default=True
-            The verdict above the picture.
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
@@ -180,7 +173,8 @@ class CertificateDisplay(Display):
         points, point, n = self.points, self.common_point, len(self.points.X)
         seen = points.X if point is None else np.vstack([points.X, point])
         window = Window.around(seen)
-        self.hyperplane_ = self.on_hyperplane_ = self.common_point_ = self.witness_ = None
+        self.hyperplane_: Any = None
+        self.on_hyperplane_ = self.common_point_ = self.witness_ = self.hyperplane_
         self.margins_: list[Any] = []
         self.links_: list[Any] = []
         self._draw_hulls(c)
@@ -195,28 +189,28 @@ class CertificateDisplay(Display):
         if point is not None:
             self._draw_common_point(c, point)
         window.show(c.ax, points.axes)
-        if title:
-            where = "with an offset" if self.certificate.fit_intercept else "through the origin"
-            c.ax.set_title(f"{self.certificate.verdict} {where}", fontsize="medium")
+        where = "with an offset" if self.certificate.fit_intercept else "through the origin"
+        c.ax.set_title(f"{self.certificate.verdict} {where}", fontsize="medium")
         c.finish(legend, grid=False)
         return self
 
     def _draw_hulls(self, c: Canvas) -> None:
-        self.hulls_ = []
+        self.hulls_: list[Any] = []
         both = len(self.hulls) == 2
         for k, corners in enumerate(self.hulls):
             label = f"hull of {literal(self.points.names[k])}" if both else r"hull of $y\,x$"
-            color = c.color(k) if both else c.colors.third
-            look = {"ec": color, "ls": DASHES[k], "lw": 1.6, "label": label, "zorder": 1}
-            self.hulls_ += c.ax.fill(*corners.T, fc=(color, 0.14), **look)
-            lines = {"fill": False, "ec": color, "lw": 0, "hatch_linewidth": 0.4, "zorder": 1}
-            c.ax.fill(*corners.T, hatch=("//", "\\\\")[k], **lines)
+            color = c.color(k if both else 2)
+            look = {"fc": (color, 0.14), "ls": DASHES[k], "lw": 1.6, "label": label}
+            self.hulls_ += c.ax.fill(*corners.T, ec=color, zorder=1, **look)
+            # a hatch of its own: that of a patch with a face would cover what is behind it
+            look = {"fill": False, "lw": 0, "hatch": ("//", "\\\\")[k], "hatch_linewidth": 0.4}
+            c.ax.fill(*corners.T, ec=color, zorder=1, **look)
 
     def _draw_common_point(self, c: Canvas, point: Array) -> None:
         rows, n = self.points.X[self.witness], len(self.points.X)
-        for row in rows:
-            ends = np.array([point, row])
-            self.links_ += c.ax.plot(*ends.T, color=c.colors.ink, lw=1.2, zorder=2)
+        for x, y in rows:
+            look = {"color": c.colors.ink, "lw": 1.2, "zorder": 2}
+            self.links_ += c.ax.plot([point[0], x], [point[1], y], **look)
         if not self.on_hyperplane.size:
             self.witness_ = c.ring(rows, f"witness: {len(rows)} rows", n, marker="h", scale=6.0)
         label = "in both hulls" if self.certificate.fit_intercept else "the origin, in the hull"
@@ -227,7 +221,5 @@ class CertificateDisplay(Display):
 def _signed(points: Points) -> Points:
     """The z = y x in place of the rows."""
     names = (f"−x of {points.names[0]}", f"x of {points.names[1]}")
-    axes = tuple(
-        rf"$y\,{name[1:]}" if name.startswith("$") else f"y · {name}" for name in points.axes
-    )
-    return Points(points.signs[:, None] * points.X, points.codes, names, axes)
+    axes = tuple(f"$y$ · {name}" for name in points.axes)
+    return replace(points, X=points.signs[:, None] * points.X, names=names, axes=axes)

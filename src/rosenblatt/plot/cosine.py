@@ -13,6 +13,7 @@ R^2 + 2 tau / eta takes the place of R^2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,12 +23,12 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.trace import OneVsRestTrace
 from rosenblatt.plot.canvas import Canvas, Display
-from rosenblatt.plot.plane import Array
-from rosenblatt.plot.runs import WeightPath, check_fitted, trace_of
-from rosenblatt.plot.style import Axes, axes
+from rosenblatt.plot.plane import Array, hyperplane
+from rosenblatt.plot.run import recorded
+from rosenblatt.plot.style import DASHES, Axes, axes
 from rosenblatt.prove.bounds import mistake_bound
 
-FAR = 12  # times the updates made: from there on the axes are logarithmic
+SYMBOLS = {"w": "w_k", "u": "u", "k": "k", "R": "R", "gamma": r"\gamma"}
 
 
 @dataclass(eq=False, repr=False)
@@ -133,16 +134,11 @@ class CosineDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        reference: tuple[Any, Any] | None = None,
-        label: Any = None,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, *, label: Any = None, **options: Any
     ) -> Self:
         """Draw a run that was fitted with ``record="updates"`` on separable rows.
+
+        u is the direction of the hyperplane of largest margin, which has the smallest bound.
 
         Parameters
         ----------
@@ -152,9 +148,6 @@ class CosineDisplay(Display):
             The rows it was fitted on, with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        reference : tuple of (w, b), optional
-            A hyperplane that separates the rows; u is its direction. By default the one of
-            largest margin, which has the smallest bound.
         label : object, optional
             With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
@@ -170,12 +163,10 @@ class CosineDisplay(Display):
         NotSupportedError
             If the theorem does not hold for such a run, or no hyperplane separates the rows.
         ParameterError
-            If `reference` does not separate the rows.
+            If the run did not record its updates, or made none.
         """
-        check_fitted(estimator)
-        trace_of(estimator, label)
-        path, context = WeightPath.of(estimator, label), estimator._context
-        bounds = estimator.bounds(X, y)
+        w, b, _ = recorded(estimator, label)
+        context, bounds = estimator._context, estimator.bounds(X, y)
         if isinstance(estimator.trace_, OneVsRestTrace):
             bounds, y = bounds.of(label), [v == label for v in np.asarray(y).tolist()]
         several = context.mode == "batch" or context.tie == "half"
@@ -186,23 +177,18 @@ class CosineDisplay(Display):
                 "mode 'online' or 'batch-mean', tie 'mistake', one learning rate, no penalty and "
                 "no weights, on rows that can be separated."
             )
-        w, b = (bounds.margin.w, bounds.margin.b) if reference is None else reference
-        eta, tau, start = context.eta, context.tau, (path.w[0], float(path.b[0]))
-        intercept = context.fit_intercept
-        problem = Problem.of(X, y)
-        allowed = mistake_bound(problem, w, b, intercept=intercept, eta=eta, start=start, tau=tau)
-        if not allowed.margin > 0:
-            raise ParameterError(
-                f"reference must separate the rows, its margin is {allowed.margin:.4g}. Leave it "
-                "out for the hyperplane of largest margin, or check that w and b belong together."
-            )
-        u, walk = np.array([float(v) for v in np.ravel(w)]), path.w
+        intercept, eta, tau = context.fit_intercept, context.eta, context.tau
+        widest, start = bounds.margin, (w[0], float(b[0]))
+        allowed = mistake_bound(
+            Problem.of(X, y), widest.w, widest.b, intercept=intercept, eta=eta, start=start, tau=tau
+        )
+        u, offset = hyperplane(widest.w, widest.b)
         if intercept:
-            u, walk = np.append(u, float(np.ravel(b)[0])), np.column_stack([path.w, path.b])
+            u, w = np.append(u, offset), np.column_stack([w, b])
         return cls(
-            updates=path.updates,
-            projections=walk @ (u / np.linalg.norm(u)),
-            norms=np.linalg.norm(walk, axis=1),
+            updates=np.arange(len(w)),
+            projections=w @ (u / np.linalg.norm(u)),
+            norms=np.linalg.norm(w, axis=1),
             gamma=allowed.margin,
             radius=allowed.radius,
             bound=allowed.mistakes,
@@ -214,9 +200,9 @@ class CosineDisplay(Display):
         self,
         ax: Axes | None = None,
         *,
-        log: bool | None = None,
+        log: bool = False,
         legend: bool = True,
-        symbol: str = "w",
+        symbol: str | Mapping[str, str] = "w",
     ) -> Self:
         r"""Draw the picture.
 
@@ -224,13 +210,14 @@ class CosineDisplay(Display):
         ----------
         ax : pair of Axes, optional
             Where to draw; a new figure by default.
-        log : bool, optional
-            Logarithmic axes, which leave out update 0. By default only if the bound is
-            more than twelve times the number of updates.
+        log : bool, default=False
+            Logarithmic axes, which leave out update 0: for a bound far beyond the last update.
         legend : bool, default=True
             Draw a legend.
-        symbol : str, default="w"
-            Symbol for the weights, for example ``r"\theta"``.
+        symbol : str or dict of str to str, default="w"
+            Symbol for the weights, for example ``r"\theta"``; or symbols for some of ``"w"`` (the
+            weights after k updates), ``"u"``, ``"k"``, ``"R"`` and ``"gamma"``, for example
+            ``{"u": "w^*", "R": "M"}``.
 
         Returns
         -------
@@ -240,53 +227,55 @@ class CosineDisplay(Display):
         pair: Any = axes(2, height=4.2, height_ratios=[2, 1]) if ax is None else ax
         if np.size(pair) != 2:
             raise ParameterError("ax must be two Axes, for example those of plt.subplots(2).")
-        upper, lower = (Canvas.on(one) for one in np.ravel(pair))
-        self.ax_, self.axes_, self.figure_ = upper.ax, (upper.ax, lower.ax), upper.ax.figure
-        log = self.bound > FAR * self.updates[-1] if log is None else log
-        end = max(self.bound, float(self.updates[-1]), 1.0)
+        lower, upper = Canvas(np.ravel(pair)[1]), self._canvas(np.ravel(pair)[0])
+        self.axes_ = (upper.ax, lower.ax)
+        end, every = max(self.bound, float(self.updates[-1]), 1.0), 1 + len(self.updates) // 12
         k = np.geomspace(1, end, 200) if log else np.linspace(0, end, 200)
-        words, every = self._words(symbol), max(1, len(self.updates) // 12)
+        shown = slice(int(log), None)
+        words = self._words({"w": f"{symbol}_k"} if isinstance(symbol, str) else symbol)
         self.lines_: dict[str, Any] = {}
-        for c, name, at, marker, dash, values, bound in (
-            (upper, "norm", 1, "s", (0, (1, 1.2)), self.norms, self.norm_bound),
-            (upper, "projection", 0, "o", (0, (5, 2)), self.projections, self.projection_bound),
-            (lower, "cosine", 2, "^", (0, (5, 2)), self.cosines, self.cosine_bound),
+        for c, at, dash, name, values, bound in (
+            (upper, 1, DASHES[2], "norm", self.norms, self.norm_bound),
+            (upper, 0, DASHES[1], "projection", self.projections, self.projection_bound),
+            (lower, 2, DASHES[1], "cosine", self.cosines, self.cosine_bound),
         ):
-            dots = {"marker": marker, "mec": c.colors.edge, "mew": 0.6, "ms": 4.5}
-            dots |= {"markevery": (at * every // 2, every), "label": words.get(name)}
-            shown = slice(1 if log else 0, None)
-            look = {"color": c.color(at), "lw": 1.7}
-            (self.lines_[name],) = c.ax.plot(self.updates[shown], values[shown], **look, **dots)
-            (self.lines_[f"{name} bound"],) = c.ax.plot(
-                k, bound(k), ls=dash, label=words.get(f"{name} bound"), **look
-            )
-        for c, label in ((upper, words["bound"]), (lower, None)):
-            look = {"color": c.colors.ink, "lw": 1.2, "ls": (0, (6, 2, 1, 2)), "label": label}
+            look = c.curve(at, few=True) | {"ls": "-", "markevery": (at * every // 2, every)}
+            (line,) = c.ax.plot(self.updates[shown], values[shown], label=words.get(name), **look)
+            look = {
+                "color": c.color(at),
+                "ls": dash,
+                "lw": 1.8,
+                "label": words.get(f"{name} bound"),
+            }
+            (least,) = c.ax.plot(k, bound(k), **look)
+            self.lines_ |= {name: line, f"{name} bound": least}
+        for c, label in ((lower, None), (upper, words["bound"])):
+            look = {"color": c.colors.ink, "lw": 1.2, "ls": DASHES[3], "label": label}
             self.lines_["bound"] = c.ax.axvline(self.bound, **look)
             c.ax.set_xscale("log" if log else "linear")
         upper.ax.set_yscale("log" if log else "linear")
         upper.ax.tick_params(labelbottom=False)
         lower.ax.axhline(1.0, color=lower.colors.ink, lw=0.9)
-        lower.ax.set(xlabel="updates $k$", ylabel="cosine", xlim=upper.ax.get_xlim())
+        lower.ax.set(xlabel=words["updates"], ylabel="cosine", xlim=upper.ax.get_xlim())
         lower.ax.set_ylim(min(0.0, np.nanmin(self.cosines)) - 0.08, 1.1)
         upper.finish(legend=False)
         lower.finish(legend, handles=upper.ax.get_legend_handles_labels()[0])
         return self
 
-    def _words(self, symbol: str) -> dict[str, str]:
-        """Labels of the lines; in a run from zero with eta = 1 they are those of the theorem."""
-        from_zero = self.norms[0] == 0 and np.isclose(self.gain, self.gamma)
-        plain = from_zero and np.isclose(self.growth, self.radius**2)
-        norm, projection = rf"$\|{symbol}_k\|$", rf"${symbol}_k \cdot u$"
-        name = r"$R^2/\gamma^2$" if plain else "bound"
-        least = r"at least $k\,\gamma$" if from_zero else f"lower bound on {projection}"
-        return {
-            "norm": norm,
-            "projection": projection,
-            "norm bound": r"at most $\sqrt{k}\,R$" if plain else f"upper bound on {norm}",
-            "projection bound": least,
-            "bound": f"{name} = {self.bound:,.4g}",
-        }
+    def _words(self, symbol: Mapping[str, str]) -> dict[str, str]:
+        """Labels; in a run from zero with eta = 1 the bounds are those of the theorem."""
+        if unknown := set(symbol) - set(SYMBOLS):
+            raise ParameterError(f"symbol may have {', '.join(SYMBOLS)}, got {sorted(unknown)}.")
+        w, u, k, R, gamma = {**SYMBOLS, **symbol}.values()
+        norm, projection = rf"$\|{w}\|$", rf"${w} \cdot {u}$"
+        words = {"norm": norm, "projection": projection, "updates": f"updates ${k}$"}
+        found = [self.norms[0], self.gain, self.growth]
+        most, least, bound = f"upper bound on {norm}", f"lower bound on {projection}", "bound"
+        if np.allclose(found, [0, self.gamma, self.radius**2]):
+            most, least = rf"at most $\sqrt{{{k}}}\,{R}$", rf"at least ${k}\,{gamma}$"
+            bound = f"${R}^2/{gamma}^2$"
+        bound = f"{bound} = {self.bound:,.4g}"
+        return {**words, "norm bound": most, "projection bound": least, "bound": bound}
 
 
 def _ratio(a: Array, b: Array) -> Array:

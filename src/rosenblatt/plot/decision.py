@@ -7,9 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.plot.canvas import Canvas, Display
-from rosenblatt.plot.plane import Array, Points, Window, check_two_features, equation, hyperplane
-from rosenblatt.plot.runs import check_fitted, scores_on_grid
+from rosenblatt.data.problem import frame_names
+from rosenblatt.errors import NotSupportedError
+from rosenblatt.plot.canvas import Canvas, Display, check_fitted
+from rosenblatt.plot.plane import (
+    GRID,
+    Array,
+    Points,
+    Window,
+    check_two_features,
+    equation,
+    hyperplane,
+)
 from rosenblatt.plot.style import Axes
 
 
@@ -60,8 +69,8 @@ class DecisionDisplay(Display):
     window: Window
     lead: Array
     misclassified: Array
-    w: Array | None
-    b: float
+    w: Array | None = None
+    b: float = 0.0
 
     @property
     def margin(self) -> float | None:
@@ -71,17 +80,12 @@ class DecisionDisplay(Display):
         return float(margins.min() / np.hypot(*self.w))
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        equal_axes: bool | None = None,
-        grid_resolution: int = 220,
-        **options: Any,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
         """Draw the decisions of a fitted classifier, and these rows.
+
+        Both axes have the same scale, so that the weight vector is perpendicular to the hyperplane,
+        unless one feature varies more than twelve times as much as the other: then weight vector
+        and margin are not drawn.
 
         Parameters
         ----------
@@ -91,12 +95,6 @@ class DecisionDisplay(Display):
             Rows with two features.
         y : array-like of shape (n,)
             Their labels.
-        equal_axes : bool, optional
-            Give both axes the same scale, so that the weight vector is perpendicular to the
-            hyperplane. By default True, unless one feature varies more than twelve times
-            as much as the other. If False, weight vector and margin are not drawn.
-        grid_resolution : int, default=220
-            Points of the grid along each axis. A single hyperplane is drawn exactly.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -113,21 +111,17 @@ class DecisionDisplay(Display):
             If the estimator is not fitted.
         """
         check_fitted(estimator)
-        check_two_features(int(getattr(estimator, "n_features_in_", 2)))
         points = Points.in_plane(X, y, estimator.classes_)
-        window, n = Window.around(points.X, equal=equal_axes), grid_resolution
-        coef, w, b = getattr(estimator, "coef_", None), None, 0.0
-        if coef is not None and coef.shape[0] == 1 and len(estimator.classes_) == 2:
-            (w, b), n = hyperplane(coef, estimator.intercept_), 2
-        lead = _lead(scores_on_grid(estimator, X, window.grid(n)[2])).T.reshape(-1, n, n)
         predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
-        wrong = np.flatnonzero(predicted != points.codes)
-        return cls(points, window, lead, wrong, w, b).plot(**options)
+        coef = getattr(estimator, "coef_", None)
+        if coef is not None and coef.shape[0] == 1 and len(estimator.classes_) == 2:
+            return cls._of(points, predicted, coef, estimator.intercept_).plot(**options)
+        window = Window.around(points.X)
+        lead = _lead(_scores(estimator, X, window.grid()[2])).T.reshape(-1, GRID, GRID)
+        return cls(points, window, lead, np.flatnonzero(predicted != points.codes)).plot(**options)
 
     @classmethod
-    def from_hyperplane(
-        cls, w: Any, b: Any, X: Any, y: Any, *, equal_axes: bool | None = None, **options: Any
-    ) -> Self:
+    def from_hyperplane(cls, w: Any, b: Any, X: Any, y: Any, **options: Any) -> Self:
         """Draw the hyperplane w.x + b = 0, and these rows of two classes.
 
         Parameters
@@ -136,7 +130,7 @@ class DecisionDisplay(Display):
             The weights.
         b : float
             The offset. Where w.x + b >= 0 is the second class.
-        X, y, equal_axes, **options : as in `from_estimator`
+        X, y, **options : as in `from_estimator`
             See `from_estimator`.
 
         Returns
@@ -147,16 +141,20 @@ class DecisionDisplay(Display):
         w, b = hyperplane(w, b)
         check_two_features(len(w))
         points = Points.in_plane(X, y)
-        window = Window.around(points.X, equal=equal_axes)
+        return cls._of(points, points.X @ w + b >= 0, w, b).plot(**options)
+
+    @classmethod
+    def _of(cls, points: Points, predicted: Array, w: Any, b: Any) -> Self:
+        w, b = hyperplane(w, b)
+        window = Window.around(points.X)
         lead = (window.grid(2)[2] @ w + b).reshape(2, 2)
-        wrong = np.flatnonzero((points.X @ w + b >= 0) != points.codes)
-        return cls(points, window, np.array([-lead, lead]), wrong, w, b).plot(**options)
+        wrong = np.flatnonzero(predicted != points.codes)
+        return cls(points, window, np.array([-lead, lead]), wrong, w, b)
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
-        regions: bool = True,
         weight_vector: bool = True,
         margin: bool = True,
         legend: bool = True,
@@ -168,8 +166,6 @@ class DecisionDisplay(Display):
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
-        regions : bool, default=True
-            Fill the region of each class.
         weight_vector : bool, default=True
             Draw an arrow in the direction of w. Its length has no meaning.
         margin : bool, default=True
@@ -185,19 +181,23 @@ class DecisionDisplay(Display):
             This display.
         """
         c = self._canvas(ax)
-        self._draw_regions(c, regions)
+        self._draw_regions(c)
         self.hyperplane_: Any = None
-        self.weight_vector_ = self.misclassified_ = None
+        self.weight_vector_ = self.misclassified_ = self.hyperplane_
         self.margins_: list[Any] = []
         w, b = self.w, self.b
         if w is not None and w.any():
             self.hyperplane_ = c.line(self.window, w, b, label=equation(b, symbol))
-            if margin and self.window.equal and self.margin is not None and self.margin > 0:
+            if margin and self.window.equal and self.margin and self.margin > 0:
                 self.margins_ = c.margin(self.window, w, b, self.margin)
             if weight_vector and self.window.equal and self.hyperplane_ is not None:
-                foot = self.hyperplane_.get_xydata().mean(axis=0)
-                tip = foot + 0.2 * self.window.height * w / np.hypot(*w)
-                self.weight_vector_ = c.arrow(foot, tip, f"${symbol}$")
+                start, end = self.hyperplane_.get_xydata()
+                vector = 0.2 * self.window.height * w / np.hypot(*w)
+                feet = start + np.array([[0.5], [0.35], [0.65]]) * (end - start)
+                # where its label is farthest from the rows
+                room = np.linalg.norm(feet + 1.3 * vector - self.points.X[:, None], axis=2)
+                foot = feet[room.min(axis=0).argmax()]
+                self.weight_vector_ = c.arrow(foot, foot + vector, f"${symbol}$")
         self.points_ = c.points(self.points)
         if self.misclassified.size:
             label = f"wrong side ({self.misclassified.size})"
@@ -207,18 +207,17 @@ class DecisionDisplay(Display):
         c.finish(legend, grid=False)
         return self
 
-    def _draw_regions(self, c: Canvas, regions: bool) -> None:
+    def _draw_regions(self, c: Canvas) -> None:
         x, y, _ = self.window.grid(self.lead.shape[1])
         self.regions_: list[Any] = []
         self.boundaries_: list[Any] = []
         for k, lead in enumerate(self.lead):
-            if regions and lead.max() > 0:
-                levels, color = [0.0, 2 * float(lead.max()) + 1], [c.color(k)]
-                look = {"levels": levels, "colors": color, "alpha": 0.16, "zorder": 0}
-                self.regions_.append(c.ax.contourf(x, y, lead, **look))
+            if lead.max() > 0:
+                look = {"levels": [0.0, 2 * lead.max() + 1], "colors": [c.color(k)], "alpha": 0.16}
+                self.regions_.append(c.ax.contourf(x, y, lead, zorder=0, **look))
             if self.w is None and lead.min() < 0 < lead.max() and (k or len(self.lead) > 2):
-                line = {"levels": [0.0], "colors": [c.colors.ink], "linewidths": 1.4}
-                self.boundaries_.append(c.ax.contour(x, y, lead, **line))
+                look = {"levels": [0.0], "colors": [c.colors.ink], "linewidths": 1.4}
+                self.boundaries_.append(c.ax.contour(x, y, lead, **look))
 
 
 def _lead(scores: Array) -> Array:
@@ -227,3 +226,17 @@ def _lead(scores: Array) -> Array:
     best, second = ordered[:, [-1]], ordered[:, [-2]]
     found: Array = scores - np.where(scores == best, second, best)
     return found
+
+
+def _scores(estimator: Any, X: Any, grid: Any) -> Array:
+    """Scores of points of a grid, one column per class; the largest wins."""
+    name = next((n for n in ("decision_function", "predict_proba") if hasattr(estimator, n)), None)
+    if name is None:
+        raise NotSupportedError(
+            f"{type(estimator).__name__} has neither decision_function nor predict_proba, so its "
+            "decision boundary is unknown. Use a classifier with one of them."
+        )
+    if frame_names(X) is not None:
+        grid = type(X)(dict(zip(X.columns, grid.T, strict=True)))
+    scores = np.asarray(getattr(estimator, name)(grid), dtype=np.float64)
+    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

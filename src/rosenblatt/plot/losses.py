@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import ParameterError
-from rosenblatt.plot.canvas import Display
+from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.plot.canvas import Display, check_fitted
 from rosenblatt.plot.plane import Array, Points
-from rosenblatt.plot.runs import check_fitted
-from rosenblatt.plot.style import DASHES, Axes
+from rosenblatt.plot.style import Axes
 from rosenblatt.theory.losses import LOSSES
 
 FORMULAS = {
@@ -22,7 +21,8 @@ FORMULAS = {
     "logistic": r"logistic: $\log(1 + e^{-s})$",
     "squared": "squared: $(1 - s)^2$",
 }
-SAMPLES = 601
+Span = tuple[float, float]
+SPAN = (-3.0, 3.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -37,8 +37,6 @@ class LossesDisplay(Display):
         The values of each curve.
     points : Points or None
         The margins y (w.x + b) of the rows as `X`, with `codes` and `names` of the classes.
-    xlabel, ylabel : str
-        Names of the axes.
     top : float or None
         Upper end of the picture; None: that of the curves.
 
@@ -64,17 +62,11 @@ class LossesDisplay(Display):
     s: Array
     curves: dict[str, Array]
     points: Points | None = None
-    xlabel: str = r"margin $s = y\,(w \cdot x + b)$"
-    ylabel: str = "loss"
     top: float | None = None
 
     @classmethod
     def from_names(
-        cls,
-        names: Sequence[str] = tuple(LOSSES),
-        *,
-        span: tuple[float, float] = (-3.0, 3.0),
-        **options: Any,
+        cls, names: Sequence[str] = tuple(LOSSES), *, span: Span = SPAN, **options: Any
     ) -> Self:
         """Draw losses of the lectures.
 
@@ -102,13 +94,7 @@ class LossesDisplay(Display):
 
     @classmethod
     def from_functions(
-        cls,
-        functions: Mapping[str, Callable[[Array], Any]],
-        *,
-        span: tuple[float, float] = (-3.0, 3.0),
-        xlabel: str = "$s$",
-        ylabel: str = "",
-        **options: Any,
+        cls, functions: Mapping[str, Callable[[Array], Any]], *, span: Span = SPAN, **options: Any
     ) -> Self:
         """Draw any functions of one variable.
 
@@ -118,8 +104,6 @@ class LossesDisplay(Display):
             Label, and function of an array.
         span : tuple of float, default=(-3, 3)
             Where they are drawn.
-        xlabel, ylabel : str
-            Names of the axes.
         **options : as in `from_names`
             See `from_names`.
 
@@ -140,10 +124,10 @@ class LossesDisplay(Display):
         for name, curve in curves.items():
             if curve.shape != s.shape:
                 raise ParameterError(
-                    f"the function {name!r} must return one number for each of {len(s)}, got "
-                    f"shape {curve.shape}. Write it with numpy, for example np.maximum(s, 0)."
+                    f"{name!r} must return one number for each of {len(s)}, as np.maximum(s, 0) "
+                    f"does; got shape {curve.shape}."
                 )
-        return cls(s=s, curves=curves, xlabel=xlabel, ylabel=ylabel).plot(**options)
+        return cls(s, curves).plot(**{"xlabel": "$s$", "ylabel": "", **options})
 
     @classmethod
     def from_estimator(
@@ -170,35 +154,47 @@ class LossesDisplay(Display):
         Raises
         ------
         LabelError
-            If there are not two classes.
+            If there are not two classes, or y has labels of other classes.
+        NotSupportedError
+            If the estimator has no decision_function.
         """
         check_fitted(estimator)
-        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
-        points = Points.of(np.ones((len(scores), 1)), y)
-        margins = points.signs * scores
+        if not hasattr(estimator, "decision_function"):
+            raise NotSupportedError(
+                f"losses are functions of y times the score, and {type(estimator).__name__} has no "
+                "decision_function. Use a linear classifier, for example Perceptron."
+            )
+        points = Points.of(np.ones((len(np.asarray(y)), 1)), y, estimator.classes_)
+        margins = points.signs * np.asarray(estimator.decision_function(X), dtype=np.float64)
         span = (min(-1.0, 1.05 * float(margins.min())), max(1.0, 1.05 * float(margins.max())))
-        rows = Points(margins, points.codes, points.names, points.axes)
-        return cls._of(names, span, rows).plot(**options)
+        return cls._of(names, span, replace(points, X=margins)).plot(**options)
 
     @classmethod
-    def _of(
-        cls, names: Sequence[str], span: tuple[float, float], points: Points | None = None
-    ) -> Self:
+    def _of(cls, names: Sequence[str], span: Span, points: Points | None = None) -> Self:
         if isinstance(names, str) or not names or not set(names) <= set(LOSSES):
             raise ParameterError(
                 f"names must be some of {', '.join(map(repr, LOSSES))} in a list, got {names!r}."
             )
         s = _samples(span)
         curves = {name: LOSSES[name](s) for name in names}
-        return cls(s=s, curves=curves, points=points, top=max(1.0 - 1.04 * float(s[0]), 1.5))
+        return cls(s, curves, points, top=max(1.0 - 1.04 * span[0], 1.5))
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        xlabel: str = r"margin $s = y\,(w \cdot x + b)$",
+        ylabel: str = "loss",
+        legend: bool = True,
+    ) -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
+        xlabel, ylabel : str
+            Names of the axes.
         legend : bool, default=True
             Draw a legend.
 
@@ -211,26 +207,26 @@ class LossesDisplay(Display):
         self.lines_: dict[str, Any] = {}
         self.rows_: list[Any] = []
         for k, (name, curve) in enumerate(self.curves.items()):
-            look = {"color": c.color(k), "ls": DASHES[k % len(DASHES)], "lw": 2.0}
-            (self.lines_[name],) = c.ax.plot(self.s, curve, label=FORMULAS.get(name, name), **look)
+            label = FORMULAS.get(name, name)
+            (self.lines_[name],) = c.ax.plot(self.s, curve, label=label, **c.curve(k))
         c.ax.axvline(0, color=c.colors.ink, lw=0.7, zorder=1)
-        c.ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xlim=(self.s[0], self.s[-1]))
+        c.ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(self.s[0], self.s[-1]))
         values = np.concatenate(list(self.curves.values()))
         high = self.top or 1.05 * float(values.max())
         low = min(0.0, float(values.min())) - 0.03 * high
         if self.points is not None:
             low = -0.16 * high
-            self.rows_ = c.rug(self.points, [low * (0.35 + 0.4 * k) for k in (0, 1)])
+            self.rows_ = c.rug(self.points, low)
         c.ax.set_ylim(low, high)
         c.finish(legend)
         return self
 
 
-def _samples(span: tuple[float, float]) -> Array:
+def _samples(span: Span) -> Array:
     low, high = span
     if not low < high:
         raise ParameterError(f"span must be (low, high) with low < high, got {span!r}.")
-    s = np.linspace(low, high, SAMPLES)
+    s = np.linspace(low, high, 601)
     if low < 0 < high:  # both sides of a step at 0
         s = np.unique(np.concatenate([s[np.abs(s) > 1e-9 * (high - low)], [-1e-12, 0.0]]))
     return s

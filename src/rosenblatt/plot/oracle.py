@@ -7,16 +7,15 @@ smaller error. The errors in the legend are computed from the densities, not cou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from rosenblatt.errors import DataError, NotSupportedError, ParameterError
-from rosenblatt.plot.canvas import Canvas, Display, literal
-from rosenblatt.plot.plane import Array, Points, Window, hyperplane
-from rosenblatt.plot.runs import check_fitted
-from rosenblatt.plot.style import DASHES, Axes
+from rosenblatt.plot.canvas import Canvas, Display, check_fitted
+from rosenblatt.plot.plane import GRID, Array, Points, Window, hyperplane
+from rosenblatt.plot.style import DASHES, Axes, literal
 from rosenblatt.theory.gaussian_pair import GaussianPair
 
 RADII = (1.0, 2.0, 3.0)  # standard deviations at which the densities are drawn
@@ -39,8 +38,6 @@ class OracleDisplay(Display):
         Rows that are drawn.
     window : Window
         The part of the plane that is drawn.
-    grid_resolution : int
-        Points of the grid along an axis, on which the boundary of the oracle is found.
 
     Attributes
     ----------
@@ -72,18 +69,10 @@ class OracleDisplay(Display):
     errors: dict[str, float]
     points: Points | None
     window: Window
-    grid_resolution: int
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        pair: GaussianPair,
-        X: Any = None,
-        y: Any = None,
-        *,
-        name: str | None = None,
-        **options: Any,
+        cls, estimator: Any, pair: GaussianPair, X: Any = None, y: Any = None, **options: Any
     ) -> Self:
         """Draw the hyperplane of a fitted model next to the oracle.
 
@@ -97,10 +86,8 @@ class OracleDisplay(Display):
             Rows to draw.
         y : array-like of shape (n,), optional
             Their labels.
-        name : str, optional
-            Name of the model in the legend; by default its class name in lower case.
         **options : dict
-            Passed to `from_rules`.
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -120,7 +107,7 @@ class OracleDisplay(Display):
                 "has none or several. Fit a linear model on two classes; "
                 "DecisionDisplay draws any other."
             )
-        rules = {name or type(estimator).__name__.lower(): (coef, estimator.intercept_)}
+        rules = {type(estimator).__name__.lower(): (coef, estimator.intercept_)}
         return cls.from_rules(pair, rules, X, y, **options)
 
     @classmethod
@@ -130,9 +117,6 @@ class OracleDisplay(Display):
         rules: Mapping[str, tuple[Any, Any]],
         X: Any = None,
         y: Any = None,
-        *,
-        best_linear: bool = False,
-        grid_resolution: int = 300,
         **options: Any,
     ) -> Self:
         """Draw linear rules next to the oracle.
@@ -142,15 +126,12 @@ class OracleDisplay(Display):
         pair : GaussianPair
             Classes with one or two features.
         rules : dict of str to (w, b)
-            Name, weights and offset of each rule; may be empty.
+            Name, weights and offset of each rule; may be empty. ``pair.best_linear()`` finds the
+            one with the smallest error.
         X : array-like of shape (n, d), optional
             Rows to draw.
         y : array-like of shape (n,), optional
             Their labels.
-        best_linear : bool, default=False
-            Also draw the linear rule with the smallest true error.
-        grid_resolution : int, default=300
-            Points of the grid along an axis, on which the boundary of the oracle is found.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -164,7 +145,7 @@ class OracleDisplay(Display):
         DataError
             If the pair has more than two features, or the rows have another number.
         ParameterError
-            If a rule has another number of weights.
+            If a rule has another number of weights, or the name "oracle".
         """
         d = pair.n_features
         if d not in (1, 2):
@@ -172,31 +153,37 @@ class OracleDisplay(Display):
                 f"a pair of one or two features can be drawn, this one has {d}. Its errors need no "
                 "picture: pair.bayes_error(), pair.error_of(w, b)."
             )
+        if "oracle" in rules:
+            raise ParameterError("'oracle' names the Bayes rule. Give your rule another name.")
         checked = {name: hyperplane(w, b) for name, (w, b) in rules.items()}
         for name, (w, _) in checked.items():
             if len(w) != d:
-                raise ParameterError(
-                    f"the rule {name!r} has {len(w)} weights and the pair has {d} features. Fit it "
-                    "on rows of this pair: pair.sample(n)."
-                )
-        if best_linear:
-            best = pair.best_linear()
-            checked["best linear"] = hyperplane(best.w, best.b)
+                raise ParameterError(f"rule {name!r} has {len(w)} weights; the pair needs {d}.")
         errors = {name: float(pair.error_of(w, b)) for name, (w, b) in checked.items()}
-        points = None if X is None else _points(X, y, d)
         errors = {"oracle": float(pair.bayes_error()), **errors}
-        window = _window(pair, points)
-        return cls(pair, checked, errors, points, window, grid_resolution).plot(**options)
+        spreads = [(mean, 3.2 * np.sqrt(np.diag(cov))) for mean, cov in _classes(pair)]
+        seen = np.array([mean + side * spread for mean, spread in spreads for side in (-1, 1)])
+        points = None
+        if X is not None:
+            own = np.isin(np.asarray(y), (0, 1)).all()  # then a class may have no rows
+            points = Points.of(X, y, (0, 1) if own else None)
+            if points.X.shape[1] != d or len(points.names) != 2:
+                raise DataError(
+                    f"rows of {d} features and two classes can be drawn on this pair, got "
+                    f"{points.X.shape[1]} features and {len(points.names)} classes."
+                )
+            points = replace(points, names=("class 0", "class 1"))
+            seen = np.vstack([seen, points.X])
+        window = Window.around(np.column_stack([seen, 0 * seen])[:, :2], 0.1, equal=d == 2)
+        return cls(pair, checked, errors, points, window).plot(**options)
 
-    def plot(self, ax: Axes | None = None, *, regions: bool = True, legend: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
-        regions : bool, default=True
-            Fill the regions of the oracle.
         legend : bool, default=True
             Draw a legend with the true error of every rule.
 
@@ -206,13 +193,13 @@ class OracleDisplay(Display):
             This display.
         """
         c = self._canvas(ax)
-        self.densities_: list[list[Any]] = []
         self.lines_: dict[str, Any] = {}
-        self.points_: list[Any] = []
+        self.densities_: list[list[Any]] = []
         self.boundary_: Any = []
-        c.ax.plot([], [], color=c.colors.ink, lw=2.2, label=self._label("oracle"))
-        draw = self._draw_plane if self.pair.n_features == 2 else self._draw_line
-        window = draw(c, regions)
+        self.points_: list[Any] = []
+        look: dict[str, Any] = {"color": c.colors.ink, "lw": 2.2, "label": self._label("oracle")}
+        c.ax.plot([], [], **look)
+        window = self._draw_plane(c) if self.pair.n_features == 2 else self._draw_line(c)
         for k, (name, (w, b)) in enumerate(self.rules.items()):
             look = {"color": c.color(COLORS[k % len(COLORS)]), "ls": DASHES[1:][k % 4], "lw": 2.2}
             look |= {"label": self._label(name), "zorder": 5}
@@ -229,46 +216,45 @@ class OracleDisplay(Display):
         with np.errstate(over="ignore"):
             return np.clip(self.pair.decision(rows), -1e9, 1e9)
 
-    def _draw_plane(self, c: Canvas, regions: bool) -> Window:
-        n = self.grid_resolution
-        x, y, grid = self.window.grid(n)
-        odds = self._log_odds(grid).reshape(n, n)
-        if regions:
-            look = {"colors": [c.color(0), c.color(1)], "alpha": 0.16, "zorder": 0}
-            c.ax.contourf(x, y, odds, levels=[-2e9, 0, 2e9], **look)
+    def _draw_plane(self, c: Canvas) -> Window:
+        x, y, grid = self.window.grid()
+        odds = self._log_odds(grid).reshape(GRID, GRID)
+        look: dict[str, Any] = {"colors": [c.color(0), c.color(1)], "alpha": 0.16, "zorder": 0}
+        c.ax.contourf(x, y, odds, levels=[-2e9, 0, 2e9], **look)
         if odds.min() < 0 < odds.max():
-            line = {"colors": [c.colors.ink], "linewidths": 2.2, "zorder": 4}
-            self.boundary_ = c.ax.contour(x, y, odds, levels=[0.0], **line)
+            look = {"colors": [c.colors.ink], "linewidths": 2.2, "zorder": 4}
+            self.boundary_ = c.ax.contour(x, y, odds, levels=[0.0], **look)
         if self.points is not None:
             self.points_ = c.points(self.points, scale=0.55)
+        at = np.linspace(0, 2 * np.pi, 181)
+        circle = np.column_stack([np.cos(at), np.sin(at)])
         for k, (mean, cov) in enumerate(_classes(self.pair)):
-            look = {"color": c.color(k), "lw": 1.4, "ls": DASHES[k], "zorder": 3.5}
-            rings = [c.ax.plot(*_ellipse(mean, cov, r).T, **look)[0] for r in RADII]
+            values, vectors = np.linalg.eigh(cov)
+            ellipse = circle @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+            look = c.curve(k) | {"lw": 1.4, "zorder": 3.5}
+            rings = [c.ax.plot(*(mean + radius * ellipse).T, **look)[0] for radius in RADII]
             rings[0].set_label(f"class {k}" if self.points is None else None)
             self.densities_.append(rings)
         self.window.show(c.ax, ("$x_1$", "$x_2$"))
         return self.window
 
-    def _draw_line(self, c: Canvas, regions: bool) -> Window:
-        x = np.linspace(self.window.left, self.window.right, 8 * self.grid_resolution)
+    def _draw_line(self, c: Canvas) -> Window:
+        x = np.linspace(self.window.left, self.window.right, 10 * GRID)
         odds = self._log_odds(x[:, None])
-        priors = np.array([[1 - self.pair.prior1], [self.pair.prior1]])
-        heights = priors * [self.pair.density(x[:, None], k) for k in (0, 1)]
-        top = float(heights.max())
+        priors = (1 - self.pair.prior1, self.pair.prior1)
+        heights = [p * self.pair.density(x[:, None], k) for k, p in enumerate(priors)]
         for k, height in enumerate(heights):
-            if regions:
-                mine = (odds >= 0) == bool(k)
-                look = {"color": c.color(k), "alpha": 0.3, "lw": 0, "zorder": 0}
-                c.ax.fill_between(x, height, where=mine, **look)
-            look = {"color": c.color(k), "ls": DASHES[k], "lw": 1.9, "zorder": 3}
-            self.densities_.append(c.ax.plot(x, height, label=rf"$p_{k}\,f_{k}(x)$", **look))
-        for j in np.flatnonzero(np.diff(odds >= 0)).tolist():
+            look = {"color": c.color(k), "alpha": 0.3, "lw": 0, "zorder": 0}
+            c.ax.fill_between(x, height, where=(odds >= 0) == bool(k), **look)
+            label = rf"$p_{k}\,f_{k}(x)$"
+            self.densities_.append(c.ax.plot(x, height, label=label, **c.curve(k)))
+        for j in np.flatnonzero(np.diff(odds >= 0)):
             zero = x[j] + (x[j + 1] - x[j]) * odds[j] / (odds[j] - odds[j + 1])
             self.boundary_.append(c.ax.axvline(zero, color=c.colors.ink, lw=2.0, zorder=4))
-        low = 0.0
+        top, low = float(np.max(heights)), 0.0
         if self.points is not None:
             low = -0.12 * top
-            self.points_ = c.rug(self.points, [low * (0.33 + 0.4 * k) for k in (0, 1)])
+            self.points_ = c.rug(self.points, low)
         window = Window(self.window.left, self.window.right, low, 1.05 * top, equal=False)
         window.show(c.ax, ("$x$", "density times prior"))
         return window
@@ -276,32 +262,3 @@ class OracleDisplay(Display):
 
 def _classes(pair: GaussianPair) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     return (pair.mean0, pair.cov0), (pair.mean1, pair.cov1)
-
-
-def _ellipse(mean: Array, cov: Array, radius: float) -> Array:
-    """The points x with (x - mean)' cov^-1 (x - mean) = radius^2."""
-    at = np.linspace(0, 2 * np.pi, 181)
-    values, vectors = np.linalg.eigh(cov)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    found: Array = mean + radius * np.column_stack([np.cos(at), np.sin(at)]) @ root.T
-    return found
-
-
-def _window(pair: GaussianPair, points: Points | None) -> Window:
-    """Three standard deviations of both classes, and all rows."""
-    spreads = [(mean, 3.2 * np.sqrt(np.diag(cov))) for mean, cov in _classes(pair)]
-    ends = [mean + side * spread for mean, spread in spreads for side in (-1, 1)]
-    seen = np.array(ends) if points is None else np.vstack([*ends, points.X])
-    if seen.shape[1] == 1:
-        return Window.around(np.column_stack([seen, 0 * seen]), pad=0.02, equal=False)
-    return Window.around(seen, pad=0.1, equal=True)
-
-
-def _points(X: Any, y: Any, d: int) -> Points:
-    points = Points.of(X, y)
-    if points.X.shape[1] != d or len(points.names) > 2:
-        raise DataError(
-            f"rows of {d} features and two classes can be drawn on this pair, got "
-            f"{points.X.shape[1]} features and {len(points.names)} classes."
-        )
-    return Points(points.X, points.codes, ("class 0", "class 1"), points.axes)

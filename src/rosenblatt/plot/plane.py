@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import frame_names
-from rosenblatt.data.problem import Problem
+from rosenblatt.data.problem import Problem, frame_names
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.plot.style import literal
 
 Array = npt.NDArray[Any]
 RATIO = 4 / 3  # width to height of Axes
 TOO_UNEQUAL = 12.0  # ratio of two ranges from which equal units would hide the smaller
+GRID = 220  # points along each axis at which regions are computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,9 @@ class Points:
         """Validate rows and labels as training does."""
         problem = Problem.of(X, y, classes=classes)
         names = tuple(str(name) for name in problem.classes.tolist())
-        return cls(dense(problem.X), problem.class_numbers(), names, axis_names(X))
+        columns = frame_names(X)
+        axes = ("$x_1$", "$x_2$") if columns is None else tuple(map(literal, columns))
+        return cls(dense(problem.X), problem.class_numbers(), names, axes)
 
     @classmethod
     def in_plane(cls, X: Any, y: Any, classes: Any = None) -> Points:
@@ -59,8 +62,7 @@ class Points:
         """-1 and +1 of two classes."""
         if len(self.names) != 2:
             raise LabelError(
-                f"this picture is of two classes, got {len(self.names)}. Compare one with the "
-                "rest: y == label."
+                f"this picture is of two classes, got {len(self.names)}. Draw one: y == label."
             )
         return 2 * self.codes - 1
 
@@ -70,19 +72,12 @@ def dense(X: Any) -> Array:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-def axis_names(X: Any) -> tuple[str, ...]:
-    """Names of the columns of a frame, or x_1 and x_2."""
-    names = frame_names(X)
-    return ("$x_1$", "$x_2$") if names is None else tuple(n.replace("$", r"\$") for n in names)
-
-
 def check_two_features(n_features: int) -> None:
     """Raise DataError if a plane cannot show them."""
     if n_features != 2:
         raise DataError(
-            f"this picture has two axes, so it needs rows with 2 features, got {n_features}. Fit "
-            "on two columns, X[:, [0, 1]], or on a projection to two, such as "
-            "PCA(2).fit_transform(X)."
+            f"this picture needs rows with 2 features, got {n_features}. Fit on two columns, "
+            "X[:, [0, 1]], or on two components, PCA(2).fit_transform(X)."
         )
 
 
@@ -141,14 +136,11 @@ class Window:
     def show(self, ax: Any, names: Sequence[str]) -> None:
         """Set limits, names and proportions of the axes."""
         ax.set(xlim=(self.left, self.right), ylim=(self.bottom, self.top))
-        ax.set(xlabel=names[0], ylabel=names[1])
-        if self.equal:
-            ax.set_aspect("equal", adjustable="box")
+        ax.set(xlabel=names[0], ylabel=names[1], aspect="equal" if self.equal else "auto")
 
-    def grid(self, resolution: int) -> tuple[Array, Array, Array]:
+    def grid(self, n: int = GRID) -> tuple[Array, Array, Array]:
         """Coordinates of a grid, and its points as rows."""
-        x = np.linspace(self.left, self.right, resolution)
-        y = np.linspace(self.bottom, self.top, resolution)
+        x, y = np.linspace(self.left, self.right, n), np.linspace(self.bottom, self.top, n)
         return x, y, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
 
     def chord(self, w: Array, b: float) -> Array:

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from rosenblatt.errors import MissingPackageError
 
 if TYPE_CHECKING:
@@ -78,12 +80,7 @@ def pyplot() -> Any:
 
 
 def axes(
-    nrows: int = 1,
-    ncols: int = 1,
-    *,
-    width: float | None = None,
-    height: float | None = None,
-    **options: Any,
+    nrows: int = 1, ncols: int = 1, *, width: float = 0, height: float = 0, **options: Any
 ) -> Any:
     """Make a new figure in the style of the documentation.
 
@@ -92,8 +89,8 @@ def axes(
     nrows, ncols : int, default=1
         Rows and columns of Axes.
     width, height : float, optional
-        Size of the figure in inches. Legends of Displays are placed below the Axes and add to
-        the height.
+        Size of the figure in inches; by default it depends on the number of Axes. Legends of
+        Displays are placed below the Axes and add to the height.
     **options : dict
         Passed to :func:`matplotlib.pyplot.subplots`.
 
@@ -110,28 +107,16 @@ def axes(
     >>> picture(ax).svg[:4]
     '<svg'
     """
-    plt = pyplot()
-    palette = palette_of(plt.rcParams["axes.facecolor"])
     size = (
         width or (5.0 if ncols == 1 else min(3.2 * ncols, 9.0)),
         height or (3.4 if nrows == ncols == 1 else 3.0 * nrows),
     )
-    style = {
-        "axes.edgecolor": palette.ink,
-        "axes.labelcolor": palette.ink,
-        "axes.prop_cycle": plt.cycler(color=palette.series),
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.titlesize": "medium",
-        "text.color": palette.ink,
-    }
-    with plt.rc_context(style):
-        figure, made = plt.subplots(
-            nrows, ncols, figsize=size, **{"layout": "constrained", **options}
-        )
+    options = {"layout": "constrained", **options}
+    figure, made = pyplot().subplots(nrows, ncols, figsize=size, **options)
     _legends[figure] = {}
     for ax in figure.axes:
-        ax.tick_params(colors=palette.ink, grid_color=palette.muted, grid_alpha=0.3)
+        ax.set_prop_cycle(color=palette_of(ax).series)
+        ax.spines[["right", "top"]].set_visible(False)
     return made
 
 
@@ -146,8 +131,12 @@ def make_room(ax: Any, inches: float) -> None:
     ax.figure.set_figheight(ax.figure.get_figheight() + more)
 
 
-def palette_of(ground: Any) -> Palette:
-    """The palette for a background of this colour."""
+def palette_of(drawn: Any) -> Palette:
+    """The palette that can be seen on these Axes, or on their figure if they are transparent."""
+    from matplotlib.colors import to_rgba
+
+    grounds = [to_rgba(one.get_facecolor()) for one in (drawn, drawn.figure)]
+    ground = next((ground for ground in grounds if ground[3]), "white")
     return LIGHT if brightness(ground) > 0.5 else DARK
 
 
@@ -155,5 +144,14 @@ def brightness(color: Any) -> float:
     """The luma of a colour, from 0 (black) to 1 (white)."""
     from matplotlib.colors import to_rgb
 
-    r, g, b = to_rgb(color)
-    return 0.299 * r + 0.587 * g + 0.114 * b
+    return float(np.dot(to_rgb(color), (0.299, 0.587, 0.114)))
+
+
+def literal(text: object) -> str:
+    r"""Text of the user as it is: no formula, and not hidden from the legend.
+
+    >>> literal("$5"), literal("_no")
+    ('\\$5', ' _no')
+    """
+    written = str(text).replace("$", r"\$")
+    return f" {written}" if written.startswith("_") else written

@@ -16,7 +16,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.plot.style import DARK, LIGHT, palette_of, pyplot
 
 SIDES = ("width", "height")
-WIDE = 480  # points: such a figure scrolls on a phone
+WIDE = 420  # points: such a figure scrolls on a phone
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,13 @@ def picture(drawn: Any, description: str = "") -> Picture:
     >>> "var(--fig-ink, #1b1f24)" in picture(ax).svg
     True
     """
-    figure = _figure_of(drawn)
+    first = [*np.ravel(drawn), None][0]
+    figure = getattr(getattr(first, "ax_", first), "figure", None)
+    if figure is None:
+        raise ParameterError(
+            f"picture needs an Axes, a figure or a Display, got {type(first).__name__}. "
+            "Make Axes with rosenblatt.plot.axes()."
+        )
     variables = _variables(figure)
     text = re.sub(r"#[0-9a-f]{6}\b", lambda code: variables.get(code[0], code[0]), _written(figure))
     prefix = f"fig-{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
@@ -102,20 +108,6 @@ def picture(drawn: Any, description: str = "") -> Picture:
         'style="max-width: 100%; height: auto; stroke-linejoin: round; '
         f'fill: {variables["#000000"]}">{body}'
     )
-
-
-def _figure_of(drawn: Any) -> Any:
-    """The figure of an Axes, of the first of several, or of a Display."""
-    if isinstance(drawn, np.ndarray) and drawn.size:
-        drawn = drawn.flat[0]
-    for name in ("figure_", "figure"):
-        drawn = getattr(drawn, name, drawn)
-    if not hasattr(drawn, "savefig"):
-        raise ParameterError(
-            f"picture needs an Axes, a figure or a Display, got {type(drawn).__name__}. "
-            "Make Axes with rosenblatt.plot.axes()."
-        )
-    return drawn
 
 
 def _written(figure: Any) -> str:
@@ -141,7 +133,7 @@ def _written(figure: Any) -> str:
 
 def _variables(figure: Any) -> dict[str, str]:
     """Hex code to CSS variable; black and white are ink and ground, or the reverse if dark."""
-    palette = palette_of(figure.get_facecolor())
+    palette = palette_of(figure)
     found = {code: f"var({name}, {code})" for code, name in palette.css().items()}
     ends = ("#000000", "#ffffff") if palette is LIGHT else ("#ffffff", "#000000")
     return found | {ends[0]: found[palette.ink], ends[1]: found[palette.ground]}

@@ -15,8 +15,8 @@ import numpy as np
 from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array, Points, Window, check_two_features, hyperplane
-from rosenblatt.plot.runs import WeightPath
-from rosenblatt.plot.style import Axes
+from rosenblatt.plot.run import check_rows, recorded
+from rosenblatt.plot.style import DASHES, MARKERS, Axes
 
 FRAMES = 5
 SMALL_ANGLE = 8.0  # degrees: too small for its number
@@ -29,22 +29,22 @@ class UpdateDisplay(Display):
 
     Parameters
     ----------
-    w, b : ndarray and float
-        Weights and offset before the update.
+    w : ndarray
+        The weights before the update.
+    b : float or None
+        The offset before the update; None for hyperplanes through the origin.
     x : ndarray
         The misclassified row.
     y : int
         Its label, -1 or +1.
     eta : float
         The learning rate.
-    fit_intercept : bool
-        Whether the update adds eta y to b.
 
     Attributes
     ----------
     step : ndarray
         eta y x: what is added to w.
-    new_w, new_b : ndarray and float
+    new_w, new_b : ndarray, and float or None
         Weights and offset after the update.
     scores : tuple of float
         y (w.x + b) before and after.
@@ -69,11 +69,10 @@ class UpdateDisplay(Display):
     """
 
     w: Array
-    b: float
+    b: float | None
     x: Array
     y: int
     eta: float
-    fit_intercept: bool
 
     @property
     def step(self) -> Array:
@@ -84,13 +83,13 @@ class UpdateDisplay(Display):
         return self.w + self.step
 
     @property
-    def new_b(self) -> float:
-        return self.b + self.eta * self.y * self.fit_intercept
+    def new_b(self) -> float | None:
+        return None if self.b is None else self.b + self.eta * self.y
 
     @property
     def scores(self) -> tuple[float, float]:
-        before = self.y * (self.w @ self.x + self.b)
-        after = self.y * (self.new_w @ self.x + self.new_b)
+        before = self.y * (self.w @ self.x + (self.b or 0.0))
+        after = self.y * (self.new_w @ self.x + (self.new_b or 0.0))
         return float(before), float(after)
 
     @property
@@ -100,15 +99,7 @@ class UpdateDisplay(Display):
 
     @classmethod
     def from_example(
-        cls,
-        w: Any,
-        x: Any,
-        y: int,
-        *,
-        b: float = 0.0,
-        eta: float = 1.0,
-        fit_intercept: bool = False,
-        **options: Any,
+        cls, w: Any, x: Any, y: int, *, b: float | None = None, eta: float = 1.0, **options: Any
     ) -> Self:
         """Draw the update of w at the row x with label y.
 
@@ -118,12 +109,10 @@ class UpdateDisplay(Display):
             The weights and the row.
         y : int
             The label, -1 or +1.
-        b : float, default=0.0
-            The offset.
+        b : float, optional
+            The offset, which the update moves by eta y. By default there is none.
         eta : float, default=1.0
             The learning rate.
-        fit_intercept : bool, default=False
-            Whether the update also moves the offset, by eta y.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -137,14 +126,14 @@ class UpdateDisplay(Display):
         DataError
             If x is zero or does not hold two numbers.
         """
-        (w, b), (x, _) = hyperplane(w, b), hyperplane(x, 0.0)
-        for vector in (w, x):
-            check_two_features(len(vector))
+        (w, offset), (x, eta) = hyperplane(w, b or 0.0), hyperplane(x, eta)
+        check_two_features(len(w))
+        check_two_features(len(x))
         if y not in (-1, 1):
             raise ParameterError(f"y must be -1 or +1, got {y!r}.")
         if not x.any():
             raise DataError("x is 0, so the update does not change w. Choose another row.")
-        return cls(w, b, x, int(y), float(eta), fit_intercept).plot(**options)
+        return cls(w, None if b is None else offset, x, int(y), eta).plot(**options)
 
     @classmethod
     def from_estimator(
@@ -177,39 +166,24 @@ class UpdateDisplay(Display):
         NotSupportedError
             If the rule does not add multiples of rows.
         """
-        path, points = WeightPath.of(estimator), Points.in_plane(X, y)
-        check_two_features(path.w.shape[1])
-        setting, n_updates = path.record.setting, len(path.record)
-        if setting is None:
-            raise ParameterError("the start of this run was not recorded. Fit again.")
-        if not 1 <= number <= n_updates:
-            raise ParameterError(
-                f"number must be between 1 and {n_updates}, the updates recorded, got {number!r}."
-            )
-        path.check_rows(points)
-        if not setting.settings.adds_rows:
+        (w, b, record), points = recorded(estimator), Points.in_plane(X, y)
+        check_rows(record, points)
+        if not 1 <= number < len(b):
+            raise ParameterError(f"number must be from 1 to {len(b) - 1}, got {number!r}.")
+        row, amount = record.row[number - 1], abs(record.amount[number - 1])
+        settings, before = record.setting.settings, number - 1
+        if not settings.adds_rows:
             raise NotSupportedError(
-                f"an update of rule={setting.settings.rule} is not a multiple of its row, which is "
-                "what this picture shows. Draw the whole run with rosenblatt.film."
+                f"an update of rule={settings.rule} does not add a multiple of its row. Draw the "
+                "run with rosenblatt.film."
             )
-        update, before = path.record[number - 1], number - 1
-        if not 0 <= update.row < len(points.X):
-            raise ParameterError(
-                'this update was not made at one row. Fit with mode="online" on the rows X.'
-            )
-        x, sign = points.X[update.row], int(points.signs[update.row])
-        options |= {"b": path.b[before], "eta": abs(update.amount)}
-        options |= {"fit_intercept": bool(path.b[number] != path.b[before])}
-        return cls.from_example(path.w[before], x, sign, **options)
+        if row < 0:
+            raise ParameterError('the update was not made at one row. Fit with mode="online".')
+        options |= {"b": b[before] if settings.fit_intercept else None, "eta": amount}
+        return cls.from_example(w[before], points.X[row], points.signs[row], **options)
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        frame: int = FRAMES,
-        title: bool = True,
-        legend: bool = True,
-        symbol: str = "w",
+        self, ax: Axes | None = None, *, frame: int = FRAMES, legend: bool = True, symbol: str = "w"
     ) -> Self:
         r"""Draw the picture, or a part of it.
 
@@ -219,9 +193,8 @@ class UpdateDisplay(Display):
             Where to draw; a new figure by default.
         frame : int, default=5
             1: w, its hyperplane and the misclassified row. 2: and eta y x. 3: and their sum, the
-            new w. 4: and its hyperplane. 5: the old ones fade, the angles appear.
-        title : bool, default=True
-            The score of the row, before and after.
+            new w, with the score of the row before and after. 4: and its hyperplane. 5: the old
+            ones fade, the angles appear.
         legend : bool, default=True
             Draw a legend.
         symbol : str, default="w"
@@ -238,44 +211,42 @@ class UpdateDisplay(Display):
         ends = [np.zeros(2), self.w, self.x, self.step, self.new_w, -0.4 * self.new_w]
         window = Window.around(np.array(ends), pad=0.3, equal=True)
         window.show(c.ax, ("$x_1$", "$x_2$"))
-        old = {"label": "hyperplane before", "ls": (0, (5, 3)), "lw": 1.6}
-        old |= {"alpha": 0.55} if frame == FRAMES else {}
-        lines = {"old": c.line(window, self.w, self.b, **old)}
+        fade = {"alpha": 0.55} if frame == FRAMES else {}
+        before: dict[str, Any] = {"label": "hyperplane before", "ls": DASHES[1], "lw": 1.6}
+        lines = {"old": c.line(window, self.w, self.b or 0.0, **before, **fade)}
         if frame >= 4:
-            label = "hyperplane after"
-            lines["new"] = c.line(window, self.new_w, self.new_b, label=label, lw=2.2)
+            after = {"label": "hyperplane after", "lw": 2.2}
+            lines["new"] = c.line(window, self.new_w, self.new_b or 0.0, **after)
         self.lines_ = {name: line for name, line in lines.items() if line is not None}
-        self._draw_arrows(c, frame, symbol)
+        self._draw_arrows(c, frame, symbol, fade)
         self._draw_arcs(c, window.height if frame == FRAMES else 0.0)
-        c.ax.scatter(*self.x, zorder=6, **c.marker(int(self.y > 0), 1, 1.6))
-        if title:
-            before, after = self.scores
-            then = f" before, ${after:.3g}$ after" if frame >= 3 else ""
-            score = rf"y\,({symbol} \cdot x{' + b' if self.b or self.fit_intercept else ''})"
-            c.ax.set_title(f"${score}$: ${before:.3g}${then}", fontsize="medium")
+        look = {"marker": MARKERS[self.y > 0], "facecolor": c.color(self.y > 0), "zorder": 6}
+        c.ax.scatter(*self.x, s=74, edgecolor=c.colors.edge, linewidth=0.8, **look)
+        score = rf"y\,({symbol} \cdot x{'' if self.b is None else ' + b'})"
+        then = f" before, ${self.scores[1]:.3g}$ after" if frame >= 3 else ""
+        c.ax.set_title(f"${score}$: ${self.scores[0]:.3g}${then}", fontsize="medium")
         c.finish(legend)
         return self
 
-    def _draw_arrows(self, c: Canvas, frame: int, symbol: str) -> None:
-        origin, colors = np.zeros(2), c.colors
-        times = "" if self.eta == 1 else rf"{self.eta:.3g}\,"
-        sign = "-" if self.y < 0 else "+"
+    def _draw_arrows(self, c: Canvas, frame: int, symbol: str, fade: dict[str, Any]) -> None:
+        origin, blue, red = np.zeros(2), c.colors.negative, c.colors.accent
+        sign, times = "-" if self.y < 0 else "+", "" if self.eta == 1 else rf"{self.eta:.3g}\,"
         self.arrows_ = {}
         if self.w.any():
-            look: dict[str, Any] = {"color": colors.negative, "ls": "-" if frame < 3 else DASHED}
-            look |= {"alpha": 0.55} if frame == FRAMES else {}
+            look = {"color": blue, "ls": "-" if frame < 3 else DASHED, **fade}
             self.arrows_["w"] = c.arrow(origin, self.w, f"${symbol}$", **look)
-        label = f"$x$ ($y = {self.y:+d}$)"
+        same = frame >= 3 and np.array_equal(self.new_w, self.x)  # from w = 0: one label for both
+        label = f"$x{f' = {symbol} + x' if same else ''}$ ($y = {self.y:+d}$)"
         self.arrows_["x"] = c.arrow(origin, self.x, label, gap=14, lw=1.3, shrinkB=5)
         if frame in (2, 3, 4) and (self.y < 0 or self.eta != 1):
             step = f"${sign.strip('+')}{times}x$"
-            self.arrows_["step"] = c.arrow(origin, self.step, step, color=colors.accent, lw=1.6)
+            self.arrows_["step"] = c.arrow(origin, self.step, step, color=red, lw=1.6)
         if frame >= 3 and self.w.any():
-            look = {"color": colors.accent, "lw": 1.1, "ls": (0, (2, 2))}
+            look = {"color": red, "lw": 1.1, "ls": (0, (2, 2))}
             self.arrows_["shifted"] = c.arrow(self.w, self.new_w, **look)
         if frame >= 3 and self.new_w.any():
-            new = rf"${symbol} {sign} {times}x$"
-            self.arrows_["new"] = c.arrow(origin, self.new_w, new, color=colors.negative, lw=2.6)
+            new = "" if same else rf"${symbol} {sign} {times}x$"
+            self.arrows_["new"] = c.arrow(origin, self.new_w, new, color=blue, lw=2.6)
 
     def _draw_arcs(self, c: Canvas, height: float) -> None:
         """Arcs from x to w, the short way round, unless there is no room for the angle."""
@@ -291,8 +262,6 @@ class UpdateDisplay(Display):
             c.text(arc[30], f"{abs(np.degrees(turn)):.0f}°", (0, 0), fontsize="small")
 
 
-def _turn(a: Array, b: Array) -> float:
-    """The angle from a to b in radians, between -pi and pi; nan if one of them is zero."""
-    if not (a.any() and b.any()):
-        return float("nan")
-    return float(np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b))
+def _turn(x: Array, w: Array) -> float:
+    """The angle from x to w in radians, between -pi and pi; nan if w is zero."""
+    return float(np.angle(complex(*w) / complex(*x))) if w.any() else float("nan")

@@ -15,12 +15,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.plot.canvas import Canvas, Display, literal
-from rosenblatt.plot.plane import Array, Points, Window
-from rosenblatt.plot.runs import WeightPath
-from rosenblatt.plot.style import DASHES, Axes
-from rosenblatt.prove.separability import separability
+from rosenblatt.errors import ParameterError
+from rosenblatt.plot.canvas import Canvas, Display
+from rosenblatt.plot.plane import Array, Points, Window, check_two_features
+from rosenblatt.plot.run import check_rows, recorded
+from rosenblatt.plot.style import DASHES, Axes, literal
 
 MAX_EDGES = 200  # half-planes whose edges are drawn
 MAX_ARROWS = 12  # half-planes whose sides are marked
@@ -49,8 +48,6 @@ class VersionSpaceDisplay(Display):
 
     Attributes
     ----------
-    empty : bool
-        Whether no weights at all are right on every row, decided exactly.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
     edges_ : list of Line2D
@@ -78,22 +75,8 @@ class VersionSpaceDisplay(Display):
     path: Array
     b: float | None
 
-    @property
-    def empty(self) -> bool:
-        # A slice at b != 0 is empty if no (w, c) with c > 0 has y (w.x + c b) > 0 for all rows:
-        # if the rows (x, b), and one more with only the 1 that makes c positive, do not separate.
-        rows = self.normals
-        if self.b:
-            rows = np.vstack([np.column_stack([rows, self.shifts]), [0.0, 0.0, 1.0]])
-        # two classes are required, and -z with label -1 says the same as z with label +1
-        labels = np.append(np.ones(len(rows), dtype=int), -1)
-        certificate = separability(np.vstack([rows, -rows[:1]]), labels, fit_intercept=False)
-        return certificate.verdict != "separable"
-
     @classmethod
-    def from_data(
-        cls, X: Any, y: Any, *, b: float = 0.0, limit: float | None = None, **options: Any
-    ) -> Self:
+    def from_data(cls, X: Any, y: Any, *, b: float = 0.0, **options: Any) -> Self:
         """Draw what these rows allow.
 
         Parameters
@@ -104,8 +87,6 @@ class VersionSpaceDisplay(Display):
             Labels of two classes.
         b : float, default=0.0
             Two features: the offset of the slice. 0 is the case without offset.
-        limit : float, optional
-            The axes go from -limit to limit; by default 1, or what the offset needs.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -121,12 +102,10 @@ class VersionSpaceDisplay(Display):
         LabelError
             If there are more than two classes.
         """
-        return cls._of(Points.of(X, y), float(b), np.empty((0, 2)), limit).plot(**options)
+        return cls._of(Points.of(X, y), float(b), np.empty((0, 2))).plot(**options)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, limit: float | None = None, **options: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
         """Draw what these rows allow, and the weights of a run with ``record="updates"``.
 
         Parameters
@@ -138,7 +117,7 @@ class VersionSpaceDisplay(Display):
             last offset, and earlier weights, which had other offsets, are projected into it.
         y : array-like of shape (n,)
             Their labels.
-        limit, **options : as in `from_data`
+        **options : as in `from_data`
             See `from_data`.
 
         Returns
@@ -146,35 +125,32 @@ class VersionSpaceDisplay(Display):
         VersionSpaceDisplay
             The picture that was drawn.
         """
-        path, points = WeightPath.of(estimator), Points.of(X, y)
-        path.check_rows(points)
-        if path.w.shape[1] == 1:
-            plane, b = np.column_stack([path.w[:, 0], path.b]), 0.0
-        else:
-            plane, b = path.w, float(path.b[-1])
-        return cls._of(points, b, plane, limit).plot(**options)
+        (w, b, record), points = recorded(estimator), Points.of(X, y)
+        check_rows(record, points)
+        if w.shape[1] == 1:
+            return cls._of(points, 0.0, np.column_stack([w, b])).plot(**options)
+        return cls._of(points, float(b[-1]), w).plot(**options)
 
     @classmethod
-    def _of(cls, points: Points, b: float, path: Array, limit: float | None) -> Self:
-        rows, signs = points.X, points.signs
-        if rows.shape[1] > 2:
-            raise DataError(
-                f"a plane shows two weights, and {rows.shape[1]} features have more. Draw two "
-                "columns, X[:, [0, 1]], or one column with its offset."
-            )
-        whole = rows.shape[1] == 1
+    def _of(cls, points: Points, b: float, path: Array) -> Self:
+        rows, whole = points.X, points.X.shape[1] == 1
+        check_two_features(rows.shape[1] + whole)
         if whole and b:
-            raise ParameterError(
-                f"with one feature the offset is an axis, so b is not fixed; got b={b!r}. Leave it "
-                "out."
-            )
-        if limit is not None and not limit > 0:
-            raise ParameterError(f"limit must be positive, got {limit!r}.")
-        normals = signs[:, None] * (np.column_stack([rows, np.ones(len(rows))]) if whole else rows)
-        shifts = (signs * b).astype(np.float64)
-        limit = limit or _limit(normals, shifts, path)
+            raise ParameterError(f"with one feature the offset is an axis: leave out b={b!r}.")
+        if whole:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        normals, shifts = points.signs[:, None] * rows, points.signs * b
+        lengths = np.hypot(*normals.T)
+        away = np.abs(shifts) / np.where(lengths > 0, lengths, np.inf)  # of the edges from 0
+        reach = max(1.3 * np.abs(path).max(initial=0.0), min(1.3 * away.max(), 4 * np.median(away)))
+        limit = float(reach) or 1.0
         window = Window(-limit, limit, -limit, limit)
-        corners = _allowed(window, normals, shifts)
+        # a row x = 0 allows all weights or none
+        sides = np.where(lengths > 0, shifts, np.sign(shifts) - 0.5)
+        corners = window.clip(list(zip(normals, sides, strict=True)))
+        (x, y), nearly = corners.T, 1e-12 * limit**2
+        if abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) <= nearly:  # edges are not allowed
+            corners = corners[:0]
         return cls(points, normals, shifts, window, corners, path, None if whole else b)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
@@ -199,7 +175,6 @@ class VersionSpaceDisplay(Display):
         if self.b:
             names = (f"{names[0]} (slice at offset $b$ = {self.b:.4g})", names[1])
         self.window.show(c.ax, names)
-        self._draw_space(c)
         self._draw_edges(c)
         self.path_ = None
         if len(self.path):
@@ -208,60 +183,30 @@ class VersionSpaceDisplay(Display):
             c.text(self.path[0], "start", self.path[1])
             c.text(self.path[-1], "end", self.path[-2])
         c.ax.plot(0, 0, marker="+", ms=9, mew=1.4, color=c.colors.ink, zorder=4)
-        c.finish(legend, grid=False)
-        return self
-
-    def _draw_space(self, c: Canvas) -> None:
         self.space_ = None
         if len(self.corners):
-            (self.space_,) = c.ax.fill(
-                *self.corners.T, fc=c.colors.third, alpha=0.4, lw=0, label="version space", zorder=1
-            )
-            return
-        title = "the version space is outside this window, or too narrow to be seen"
-        if self.empty:
-            where = " at this offset" if self.b else ""
-            title = f"the version space is empty: no weights are right on all rows{where}"
-        c.ax.set_title(title, fontsize="medium", wrap=True)
+            look = {"fc": c.colors.third, "alpha": 0.4, "lw": 0, "zorder": 1}
+            (self.space_,) = c.ax.fill(*self.corners.T, label="version space", **look)
+        else:
+            c.ax.set_title("no weights in this window are right on all rows", fontsize="medium")
+        c.finish(legend, grid=False)
+        return self
 
     def _draw_edges(self, c: Canvas) -> None:
         """Edges, and short arrows to the side that a row allows if there are few."""
         self.edges_ = []
-        named: set[int] = set()
-        arrows = len(self.normals) <= MAX_ARROWS
+        few = len(self.normals) <= MAX_ARROWS
+        labels = {k: f"edge of a row of {literal(v)}" for k, v in enumerate(self.points.names)}
         for k, normal in enumerate(self.normals[:MAX_EDGES]):
             code = int(self.points.codes[k])
-            look = {"color": c.color(code), "ls": DASHES[code], "lw": 1.5 if arrows else 0.8}
+            look = {"color": c.color(code), "ls": DASHES[code], "lw": 1.5 if few else 0.8}
             line = c.line(self.window, normal, float(self.shifts[k]), **look)
             if line is None:
                 continue
             self.edges_.append(line)
-            if code not in named:
-                line.set_label(f"edge of a row of {literal(self.points.names[code])}")
-                named.add(code)
-            if arrows:
+            line.set_label(labels.pop(code, None))
+            if few:
                 start, end = line.get_xydata()
                 foot = start + 0.12 * (end - start)
                 tip = foot + 0.09 * self.window.height * normal / np.hypot(*normal)
-                c.arrow(foot, tip, color=c.color(code), lw=1.2, mutation_scale=9, zorder=3)
-
-
-def _limit(normals: Array, shifts: Array, path: Array) -> float:
-    """Far enough from the origin for the run and for the nearest points of the edges."""
-    limits = [1.3 * float(np.abs(path).max())] if len(path) else [1.0]
-    lengths = np.hypot(*normals.T)
-    if shifts.any() and lengths.any():
-        away = np.abs(shifts) / np.where(lengths > 0, lengths, np.inf)
-        limits.append(float(min(1.3 * away.max(), 4 * np.median(away))))
-    return max(limits) or 1.0
-
-
-def _allowed(window: Window, normals: Array, shifts: Array) -> Array:
-    """Corners of what all rows allow; none if they enclose nothing, for edges are not allowed."""
-    if (~normals.any(axis=1) & (shifts <= 0)).any():  # x = 0: no w changes its score
-        return np.empty((0, 2))
-    corners = window.clip(list(zip(normals, shifts, strict=True)))
-    x, y = corners.T
-    twice_area = float(np.abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))))
-    size = float(np.abs(corners).max(initial=0.0))
-    return corners if twice_area > 1e-12 * size**2 else np.empty((0, 2))
+                c.arrow(foot, tip, color=c.color(code), lw=1.2, mutation_scale=9)

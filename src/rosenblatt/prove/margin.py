@@ -8,31 +8,28 @@ The largest margin is a distance, so it is found as one:
 
 Every point p of the set bounds the margin from above by its norm (half of it, offset free);
 every hyperplane bounds it from below by the smallest of its own y_i (w.x_i + b) / ||w||.
-Wolfe's algorithm (`margins/corral.py`) closes in on the smallest p in floats, over a working
-set of rows that the others are compared with a scan at a time. What is returned is computed
-from the rows without rounding; where floats cannot close the interval, the algorithm is
-finished in rationals.
+The smallest p is found in floats over a working set of rows (`margins/closest.py`), which the
+others join a scan at a time. What is returned is computed from the rows without rounding; where
+floats cannot close the interval, Wolfe's algorithm over integers finishes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.chunks import Rows, as_rows
+from rosenblatt.data.cone import Cone, as_cone
 from rosenblatt.errors import ParameterError, RosenblattError
-from rosenblatt.learn.trace import plural
-from rosenblatt.prove.certificate import Certificate, Separable
+from rosenblatt.prove.certificate import Certificate, Combination, Separable, spoken_of
+from rosenblatt.prove.certificate.margin import MaxMargin
+from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.margins.closest import Closest
 from rosenblatt.prove.margins.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
-from rosenblatt.prove.search.limits import Limits
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -41,7 +38,7 @@ EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats wou
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
 
 
-class NotSeparable(RosenblattError, ValueError):
+class NotSeparableError(RosenblattError, ValueError):
     """There is no margin to maximise; `certificate` proves it."""
 
     def __init__(self, certificate: Certificate) -> None:
@@ -50,57 +47,6 @@ class NotSeparable(RosenblattError, ValueError):
             f"the classes are {certificate.verdict}, so no margin is positive. The proof is in "
             f"`certificate`:\n{certificate.explain()}"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class MaxMargin:
-    """The hyperplane (w, b) and the interval its margin and the largest one lie in.
-
-    Attributes
-    ----------
-    w, b : array, float
-        ||w|| is 1 up to rounding (||(w, b)|| if augmented). Where no float hyperplane that was
-        tried has the margin to within `rtol`, they are Fractions.
-    lower, upper : float
-        The margin of (w, b) is at least `lower`; no hyperplane has more than `upper`. Rounded
-        down and up, from exact sums.
-    square : Fraction or None
-        The largest margin squared, if it is known exactly.
-    augmented : bool
-        Whether the offset is counted in the norm.
-    support : tuple of int
-        The rows that hold the hyperplane in its place.
-    closed : bool
-        Whether the interval is as narrow as was asked for.
-    n_steps, n_scans : int
-        Steps of the algorithm, and readings of all rows.
-    """
-
-    w: Array
-    b: Number
-    lower: float
-    upper: float
-    augmented: bool
-    support: tuple[int, ...]
-    closed: bool = True
-    square: Fraction | None = None
-    n_steps: int = 0
-    n_scans: int = 0
-
-    def __str__(self) -> str:
-        inside = " (offset counted in the norm)" if self.augmented else ""
-        if self.square is not None and self.upper < math.inf:
-            known = f"largest margin {self.upper:.9g}, known exactly up to a root"
-        else:
-            known = f"largest margin between {self.lower:.9g} and {self.upper:.9g}"
-        end = "" if self.closed else "; the interval did not close, nothing more is known"
-        return (
-            f"{known}{inside}, held by {plural(len(self.support), 'row')} "
-            f"({plural(self.n_steps, 'step')}, {plural(self.n_scans, 'scan')}){end}"
-        )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>"
 
 
 def max_margin(
@@ -133,9 +79,9 @@ def max_margin(
 
     Raises
     ------
-    NotSeparable
+    NotSeparableError
         If nothing separates the classes; it carries the certificate.
-    Undecided
+    UndecidedError
         If no hyperplane that separates them was found within `max_seconds`.
 
     Examples
@@ -151,34 +97,37 @@ def max_margin(
         )
     limits = Limits.starting_now(max_seconds, None)
     limits.stage = "before a hyperplane was found"
-    rows = as_rows(X, y)
+    rows = as_cone(X, y)
     groups = 2 if fit_intercept and not augmented else 1
     scanner = Scanner.of(rows, fit_intercept and groups == 1)
     search = Closest(scanner, groups, rtol, max_steps, limits.deadline)
     search.by_floats()
-    found = _result(search, exact=False)
+    spoken = spoken_of(rows, fit_intercept)
+    found = _result(search, spoken, exact=False)
     if found.closed:
         exact = search.by_rationals(EASY_ROWS, EASY_STEPS)
-        return _result(search, exact) if exact else found
+        return _result(search, spoken, exact) if exact else found
     hidden = found.lower <= 0  # floats see no hyperplane that separates
     wide = hidden and search.columns > SMALL
     certificate = _certified(rows, fit_intercept, limits) if wide else None
     exact = search.by_rationals()
     if hidden and certificate is None and not exact:
         certificate = _certified(rows, fit_intercept, limits)
-    return _result(search, exact, certificate)
+    return _result(search, spoken, exact, certificate)
 
 
-def _certified(rows: Rows, fit_intercept: bool, limits: Limits) -> Separable:
+def _certified(rows: Cone, fit_intercept: bool, limits: Limits) -> Separable:
     """The hyperplane that `separability` finds, or the error that there is none."""
     limits.check_time()
     certificate = separability(rows, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
     if not isinstance(certificate, Separable):
-        raise NotSeparable(certificate)
+        raise NotSeparableError(certificate)
     return certificate
 
 
-def _result(search: Closest, exact: bool, certificate: Separable | None = None) -> MaxMargin:
+def _result(
+    search: Closest, spoken: dict[str, Any], exact: bool, certificate: Separable | None = None
+) -> MaxMargin:
     """Both bounds from exact sums; `exact`: the point that was reached is the smallest."""
     point, square = search.point()
     square /= search.groups**2
@@ -191,14 +140,17 @@ def _result(search: Closest, exact: bool, certificate: Separable | None = None) 
     elif lower <= 0 and certificate is not None:
         inside = [certificate.b] if search.scanner.constant else []
         w, b, lower = _plane(search, [*certificate.w, *inside])
+    used = sorted(zip(search.corral.rows, search.corral.weights, strict=True))
+    proof = [(row, Fraction(a)) for row, a in used if a > 0]
     return MaxMargin(
+        **spoken,
         w=w,
         b=b,
         lower=lower,
         upper=upper,
         augmented=search.scanner.constant,
-        support=tuple(sorted(search.exact.rows)),
-        closed=closed or exact,
+        rtol=search.rtol,
+        proof=Combination(tuple(i for i, _ in proof), tuple(a for _, a in proof)),
         square=square if exact else None,
         n_steps=search.steps,
         n_scans=search.scans,

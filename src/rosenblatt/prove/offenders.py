@@ -8,6 +8,7 @@ Where both meet, the removal is proven to be smallest.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,16 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.chunks import two_classes
+from rosenblatt.data.cone import two_classes
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import ParameterError, RosenblattError, Undecided
-from rosenblatt.prove import verify as checker
+from rosenblatt.errors import ParameterError, RosenblattError, UndecidedError
+from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import Separable, data_digest
+from rosenblatt.prove.certificate.offenders import Offenders, Witness, labels_of
+from rosenblatt.prove.checker.removal import distances
 from rosenblatt.prove.margin import max_margin
-from rosenblatt.prove.removal.offending import Offenders, Witness, kept, labels_of
 from rosenblatt.prove.removal.rays import Rays, in_memory
 from rosenblatt.prove.removal.search import Search
-from rosenblatt.prove.removal.verify import distances
 from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
@@ -102,7 +103,7 @@ def _put_together(search: Search, problem: Problem, seconds: float) -> Offenders
         w=w,
         b=b,
         certificate=certificate,
-        labels=labels_of(problem, removed),
+        labels=labels_of(rows, removed),
         distances=distances(rows, removed, w, b, rays.intercept),
         fit_intercept=rays.intercept,
         n_rows=problem.n_rows,
@@ -135,7 +136,7 @@ def _certificate(problem: Problem, removed: Array, rays: Rays, seconds: float) -
         return None
     try:
         found = separability(X, y, fit_intercept=rays.intercept, max_seconds=seconds)
-    except Undecided:
+    except UndecidedError:
         return None
     return found if isinstance(found, Separable) else None
 
@@ -186,3 +187,10 @@ def _copies(search: Search, by_search: bool) -> tuple[tuple[int, ...], ...]:
     for i in np.flatnonzero(chosen).tolist():
         groups[place[int(rays.ray[i])]].append(i)
     return tuple(tuple(group) for group in groups)
+
+
+def kept(problem: Problem, removed: Sequence[int]) -> tuple[Any, Array]:
+    """The rows that stay, with their labels as the user writes them."""
+    keep = np.ones(problem.n_rows, dtype=bool)
+    keep[list(removed)] = False
+    return problem.X[keep], problem.classes[(problem.y[keep].astype(np.int64) + 1) // 2]

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from rosenblatt.data.columns import Columns
 from rosenblatt.errors import DataError
-from rosenblatt.learn.linear import LinearModel
+from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.scale.frames import as_numbers
-from rosenblatt.scale.parts import is_collection, parts_of
+from rosenblatt.scale.parts import check_table, is_collection, parts_of
 from rosenblatt.scale.waiting import client_or_default, gathered
 
 Array = npt.NDArray[Any]
@@ -32,11 +32,7 @@ def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) 
         return [answer(block, model, columns, labels) for block in X]
     if hasattr(X, "map_partitions") and not hasattr(X, "chunks"):
         return _of_frame(model, columns, X, labels, dtype)
-    if X.shape[1] != model.n_features:
-        raise DataError(
-            f"X has {X.shape[1]} features, but DaskPerceptron is expecting {model.n_features} "
-            "features as input. Give the columns the model was trained on."
-        )
+    check_table(X, model.n_features)
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     flat = labels or two
     shape: dict[str, Any] = {"drop_axis": 1} if flat else {"chunks": (X.chunks[0], (len(classes),))}
@@ -88,8 +84,8 @@ def _answer(X: Any, model: LinearModel, columns: Columns | None, labels: bool) -
     if n == 0:
         width = () if labels or len(model.coef) == 1 else (len(model.coef),)
         return np.empty((0, *width), dtype=model.classes.dtype if labels else model.coef.dtype)
-    scores = model.scores(as_numbers(X, columns))
-    return model.decided(scores) if labels else scores
+    rows = as_numbers(X, columns)
+    return model.predict(rows) if labels else model.decision_function(rows)
 
 
 def accuracy(
@@ -99,6 +95,8 @@ def accuracy(
     import dask
 
     check_names(model, columns, X)
+    if hasattr(X, "chunks"):
+        check_table(X, model.n_features)
     client = client_or_default(client)
     right = dask.delayed(_right, pure=False)
     asked = [right(model, columns, *part) for part in parts_of(X, y, weight)]

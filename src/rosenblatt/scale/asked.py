@@ -14,27 +14,17 @@ LEFT_OUT: dict[str, Any] = {
     "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
     "power_t": 0.5, "n_jobs": None, "max_updates": None, "record": None,
 }  # fmt: skip
-MODES = {"mix": "online", "batch": "batch", "batch-mean": "batch-mean"}
 
 
 def options_of(params: Mapping[str, Any], owner: str = "DaskPerceptron") -> TrainingSettings:
     """Parameters as the rooms want them, checked alone and together."""
-    method, mixing = params["method"], params["mixing"]
-    if method not in MODES:
-        raise ParameterError(
-            f"The 'method' parameter of {owner} must be one of 'mix', 'batch', 'batch-mean'. Got "
-            f"{method!r} instead."
-        )
+    mixing = params["mixing"]
     if mixing not in ("uniform", "mistakes"):
         raise ParameterError(
             f"The 'mixing' parameter of {owner} must be 'uniform' or 'mistakes'. Got {mixing!r} "
             "instead."
         )
-    try:
-        options = TrainingSettings.from_params({**LEFT_OUT, **params, "mode": MODES[method]}, owner)
-    except (NotSupportedError, ParameterError) as e:  # in the names that there are here
-        said = str(e).replace("mode='online'", "method='mix'").replace(" and penalty=None", "")
-        raise type(e)(said.replace(f"mode={MODES[method]!r}", f"method={method!r}")) from e
+    options = TrainingSettings.from_params({**LEFT_OUT, **params}, owner)
     check(options, mixing)
     return options
 

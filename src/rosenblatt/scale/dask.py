@@ -16,17 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, DataTypeError, LabelError, ParameterError
 from rosenblatt.estimators._base import unchanged_on_error
-from rosenblatt.learn.linear import LinearModel
 from rosenblatt.learn.multiclass import class_weights, start_weights
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.schedule import MAX_INT, generator
 from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import StopReason
+from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.scale.answers import accuracy, answered
 from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.parts import is_collection
 from rosenblatt.scale.progress import Rounded
-from rosenblatt.scale.proofs import ClusterRows, separability
+from rosenblatt.scale.proofs import DaskSource, separability
 from rosenblatt.scale.rounds import Plan, Round, Rounds
 from rosenblatt.scale.saved import saved
 from rosenblatt.scale.shards import MOST_SHARDS, Shards
@@ -35,7 +35,7 @@ from rosenblatt.scale.work import checksum, identity
 
 Array = npt.NDArray[Any]
 
-__all__ = ["ClusterRows", "DaskPerceptron", "Round", "Shards", "separability"]
+__all__ = ["DaskPerceptron", "DaskSource", "Round", "Shards", "separability"]
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
@@ -45,18 +45,18 @@ class DaskPerceptron(
 ):
     """The perceptron on dask arrays and frames, on the cluster that is in use.
 
-    The parameters that :class:`rosenblatt.Perceptron` has too mean the same, with a round for a
-    pass. The result depends on the rows, on how they are cut into partitions, and on the
-    parameters; never on how many workers there are, or on which of them die on the way.
+    Parameters have the names and meanings of :class:`rosenblatt.Perceptron`, with a round over all
+    shards for an epoch. The result depends on the rows, on how they are cut into partitions, and on
+    the parameters; never on the number of workers, or on which of them die during the run.
     docs/how-to/cluster.md has the costs, and what is refused and why.
 
     Parameters
     ----------
-    method : {'mix', 'batch', 'batch-mean'}, default='mix'
-        'mix': in every round each shard makes one pass from the common weights, and the common
-        weights become a mean of theirs. 'batch', 'batch-mean': all misclassified rows at once,
-        their sum or mean, as ``Perceptron(mode='batch')`` has it on one machine: to the bit where
-        sums are exact (whole numbers), whatever the partitions.
+    mode : {'online', 'batch', 'batch-mean'}, default='online'
+        'online' is iterative parameter mixing: in every round each shard makes one epoch from the
+        common weights, and the common weights become a mean of theirs. 'batch', 'batch-mean': all
+        misclassified rows at once, their sum or mean, as ``Perceptron(mode='batch')`` has it on
+        one machine: to the bit where sums are exact (whole numbers), whatever the partitions.
     mixing : {'uniform', 'mistakes'}, default='uniform'
         Every shard counts the same in the mean, or as many times as it moved its weights.
     n_shards : int, default=256
@@ -91,7 +91,14 @@ class DaskPerceptron(
         'perceptron', 'margin', 'pa', 'pa1', 'pa2'; 'arow' and 'sop', whose precisions add up.
     keep : {'last', 'average'}, default='last'
         The last common weights, or the mean of the weights after every visit of every shard.
-    tie, init, weighting, multiclass : as in Perceptron
+    tie : {'mistake', 'positive', 'correct', 'half'}, default='mistake'
+        As in Perceptron.
+    init : {'zero', 'random'} or array, default='zero'
+        As in Perceptron.
+    weighting : {'scale', 'repeat'}, default='scale'
+        As in Perceptron.
+    multiclass : {'ovr', 'direct'}, default='ovr'
+        As in Perceptron.
     checkpoint : str, Path or None, default=None
         A folder where every round is saved.
     resume : bool, default=False
@@ -138,7 +145,7 @@ class DaskPerceptron(
     def __init__(
         self,
         *,
-        method: str = "mix",
+        mode: str = "online",
         mixing: str = "uniform",
         n_shards: int = MOST_SHARDS,
         fit_intercept: bool = True,
@@ -163,7 +170,7 @@ class DaskPerceptron(
         resume: bool = False,
         timeout: float = PATIENCE,
     ) -> None:
-        self.method = method
+        self.mode = mode
         self.mixing = mixing
         self.n_shards = n_shards
         self.fit_intercept = fit_intercept
@@ -188,8 +195,24 @@ class DaskPerceptron(
         self.resume = resume
         self.timeout = timeout
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def set_params(self, **params: Any) -> DaskPerceptron:
-        """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2."""
+        """Set parameters; `rule__tau=2.0` replaces the rule by one with tau = 2.
+
+        Parameters
+        ----------
+        **params : Any
+            Parameters of the estimator, and of its rule as ``rule__name``.
+
+        Returns
+        -------
+        DaskPerceptron
+            The estimator.
+        """
         own, inside = split_params(params, "rule")
         super().set_params(**own)
         if inside:
@@ -205,9 +228,16 @@ class DaskPerceptron(
         Parameters
         ----------
         X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
-            Columns of known categories become one feature a category.
-        y : labels in the same partitions (a numpy array if the sizes of those of X are known)
-        sample_weight : weights in the same partitions, optional
+            Columns of known categories become one feature per category.
+        y : dask array or series, list of delayed blocks, or array
+            Labels in the partitions of X; an array if the sizes of those are known.
+        sample_weight : as y, optional
+            One weight per row.
+
+        Returns
+        -------
+        DaskPerceptron
+            The fitted estimator.
         """
         options_of(self.get_params(deep=False))  # before any row is read
         shards = Shards.of(X, y, sample_weight, most=self._shards(), timeout=self._timeout())
@@ -222,8 +252,15 @@ class DaskPerceptron(
 
         Parameters
         ----------
-        shards : what :meth:`Shards.of` gave
-        say : is told where a run goes on that was saved
+        shards : Shards
+            Rows that :meth:`Shards.of` validated.
+        say : callable, optional
+            Called with a sentence if a saved run is resumed.
+
+        Returns
+        -------
+        DaskPerceptron
+            The fitted estimator.
         """
         if not isinstance(shards, Shards):
             raise DataTypeError(
@@ -324,7 +361,7 @@ class DaskPerceptron(
         """What a run must have in common with the one it goes on with."""
         params = self.get_params(deep=False)
         named = (
-            "method", "mixing", "fit_intercept", "tol", "shuffle", "eta0", "early_stopping",
+            "mode", "mixing", "fit_intercept", "tol", "shuffle", "eta0", "early_stopping",
             "validation_fraction", "n_iter_no_change", "class_weight", "keep", "tie", "weighting",
             "multiclass",
         )  # fmt: skip
@@ -356,20 +393,54 @@ class DaskPerceptron(
     # ------------------------------------------------------------------ prediction
 
     def decision_function(self, X: Any) -> Any:
-        """Scores w.x + b: a lazy collection for a dask collection, an array for an array."""
+        """Return the scores w.x + b.
+
+        Parameters
+        ----------
+        X : dask array, dask frame, list of delayed blocks, or array
+            Rows of numbers.
+
+        Returns
+        -------
+        dask collection or array
+            Scores: a lazy collection for a dask collection, an array for an array.
+        """
         check_is_fitted(self, "coef_")
         return answered(self._model(), self.columns_, X, labels=False)
 
     def predict(self, X: Any) -> Any:
-        """Labels: a lazy collection for a dask collection, an array for an array.
+        """Return the label of each row. Two classes: a score >= 0 is the second class.
 
-        Two classes: a score >= 0 is the second class, always.
+        Parameters
+        ----------
+        X : dask array, dask frame, list of delayed blocks, or array
+            Rows of numbers.
+
+        Returns
+        -------
+        dask collection or array
+            Labels: a lazy collection for a dask collection, an array for an array.
         """
         check_is_fitted(self, "coef_")
         return answered(self._model(), self.columns_, X, labels=True)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, computed at once."""
+        """Return the accuracy, computed at once.
+
+        Parameters
+        ----------
+        X : dask array, dask frame, list of delayed blocks, or array
+            Rows of numbers.
+        y : dask array or series, list of delayed blocks, or array
+            Their labels.
+        sample_weight : as y, optional
+            One weight per row.
+
+        Returns
+        -------
+        float
+            Share of rows, or of their weights, whose label is predicted.
+        """
         check_is_fitted(self, "coef_")
         if not is_collection(X):
             return float(super().score(X, y, sample_weight))

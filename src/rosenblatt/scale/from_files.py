@@ -8,27 +8,29 @@ labels there are) is settled when all are read.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.block import Block, Csr, stack
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Wishes
-from rosenblatt.data.columns.looking import columns_of_file
-from rosenblatt.data.readers import all_chunks, all_weights, read_chunks
-from rosenblatt.data.reading import NotNumbers
-from rosenblatt.data.written import check_place
+from rosenblatt.data.source import LabelIndex, label_key, typed_labels
 from rosenblatt.errors import DataError, RosenblattError
+from rosenblatt.io.atomic import check_output
+from rosenblatt.io.location import Piece, locate, split
+from rosenblatt.io.reader import decoded, open_source
+from rosenblatt.io.text_format import Labels, ReadOptions
 from rosenblatt.learn.rules import Rule, resolve
-from rosenblatt.model_file import LinearModel, save_model
+from rosenblatt.model.linear_model import LinearModel
+from rosenblatt.model.model_file import save_model
 from rosenblatt.scale.asked import options_of
 from rosenblatt.scale.dask import DaskPerceptron
-from rosenblatt.scale.listed import BLOCK_BYTES, Piece, listed
 from rosenblatt.scale.rounds import Round
 from rosenblatt.scale.saved import saved
 from rosenblatt.scale.shards import Shards
@@ -40,16 +42,18 @@ from rosenblatt.scale.waiting import (
     raise_first,
     wait_for,
 )
-from rosenblatt.stream.fit import columns_mode, reader_settings
+from rosenblatt.stream.columns import ColumnsEncoder, learn_file_columns
+from rosenblatt.stream.fit import columns_mode
 
 Array = npt.NDArray[Any]
+BLOCK_BYTES = 1 << 27  # of a plain text file in one piece
 
 
 class Pieced(NamedTuple):
     """What was read of one piece. `base`: what LIBSVM indices seemed to count from, or None."""
 
     X: Any
-    y: Array
+    y: Array | Labels
     weight: Array | None
     base: int | None
     names: tuple[str, ...]
@@ -101,12 +105,13 @@ def fit_files(
     out: str | Path,
     *,
     client: Any = None,
-    rounds: int = 1,
+    max_iter: int = 1,
     keep: str = "average",
     rule: str | Rule = "perceptron",
     eta0: float = 1.0,
     fit_intercept: bool = True,
-    shuffle_seed: int | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
     columns: str = "auto",
     wishes: Wishes | None = None,
     checkpoint: str | Path | None = None,
@@ -125,9 +130,10 @@ def fit_files(
     out : where the model goes
     client : the cluster; left out, the one in use; or a function that begins one (for `with`),
         which is called when all has been checked that can be
-    rounds : most rounds
+    max_iter : most rounds
     keep, rule, eta0, fit_intercept : as :class:`rosenblatt.scale.dask.DaskPerceptron` has them
-    shuffle_seed : visit the rows of every shard in an order drawn from it; None: as they stand
+    shuffle : visit the rows of each shard in a random order
+    random_state : seed of the order
     columns : "plain" (numbers), "raw" (any kind; of a folder that all can read) or "auto"
     wishes : how raw columns are to be learned
     checkpoint, resume : a folder where every round is saved, and whether to go on from there
@@ -142,13 +148,13 @@ def fit_files(
     reading = {k: v for k, v in reading.items() if v is not None}
     wishes = wishes or Wishes()
     model = DaskPerceptron(
-        max_iter=rounds, tol=None, keep=keep, rule=resolve(rule), eta0=eta0,
-        fit_intercept=fit_intercept, shuffle=shuffle_seed is not None,
-        random_state=shuffle_seed or 0, checkpoint=checkpoint, resume=resume, verbose=verbose,
+        max_iter=max_iter, tol=None, keep=keep, rule=resolve(rule), eta0=eta0,
+        fit_intercept=fit_intercept, shuffle=shuffle,
+        random_state=random_state, checkpoint=checkpoint, resume=resume, verbose=verbose,
         timeout=timeout,
     )  # fmt: skip
-    pieces = listed(place, reading.get("format"), block_bytes)
-    columns = columns_mode(columns, wishes, {**reading, "format": pieces[0].format}, Path(place))
+    pieces = split(locate(place, reading.get("format")), block_bytes)
+    columns = columns_mode(columns, wishes, reading)
     _check(model, out, pieces, reading, columns)
     with client() if callable(client) else nullcontext(client) as cluster:
         began = time.perf_counter()
@@ -162,13 +168,13 @@ def fit_files(
         linear = LinearModel(
             model.coef_, model.intercept_, model.classes_, names,
             {
-                "rounds": rounds, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
-                "fit_intercept": fit_intercept, "method": "mix", "shards": len(shards),
-                "shuffle_seed": shuffle_seed,
+                "max_iter": max_iter, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
+                "fit_intercept": fit_intercept, "mode": "online", "shards": len(shards),
+                "shuffle": shuffle, "random_state": random_state,
             },
             facts[0]["settings"],
             training={
-                "rows": shards.n_rows, "passes": model.n_iter_, "mistakes": model.n_mistakes_,
+                "rows": shards.n_rows, "epochs": model.n_iter_, "mistakes": model.n_mistakes_,
                 "updates": model.n_updates_, "stop_reasons": [model.stop_reason_],
             },
             columns=None if learned is None else learned.to_json(),
@@ -189,52 +195,52 @@ def _check(
     if model.checkpoint is None:
         saved(None, model.resume, dict)  # refuses resume alone
     for piece in pieces:
-        check_place(out, {"the data file": Path(piece.url)})
+        check_output(out, {"the data file": Path(piece.url)})
+    options = ReadOptions.of(reading)
     if pieces[0].format is not None:
-        raw = {"columns": "raw"} if columns == "raw" else {}
-        read_chunks(pieces[0].url, **{**reading, "format": pieces[0].format, **raw})
+        options.check_format(pieces[0].format, str(pieces[0]))
 
 
 # ------------------------------------------------------------------- what workers do
 
 
-def _read_piece(piece: Piece, reading: Mapping[str, Any]) -> Pieced | None:
+def _read_piece(
+    piece: Piece, options: ReadOptions, columns: Columns | None = None
+) -> Pieced | None:
     """One piece, whole; None if there are no rows in it."""
-    with piece.here() as path:
-        settings = {"threads": 1, **reading}
-        settings["format"] = settings.get("format") or piece.format
-        source = read_chunks(path, **settings)
-        try:
-            chunks, source = all_chunks(source)
-        except DataError as e:
-            part = piece.length is not None or settings.get("where")
-            if part and "has no rows" in str(e):
-                return None  # a stretch within one line, or a file without a row asked for
-            raise _at(e, path, piece) from e
-        y = np.concatenate([chunk.y for chunk in chunks])
-        held = reader_settings(source)
-        zero = held.get("zero_based")
-        base = None if held["format"] != "libsvm" else 0 if zero else 1
-        return Pieced(
-            _whole([chunk.X for chunk in chunks]), y, all_weights(chunks), base,
-            source.feature_names, source.skipped.count, held,
-        )  # fmt: skip
-
-
-def _at(error: DataError, path: Path, piece: Piece) -> DataError:
-    """The error with the place where the rows really are."""
-    made = type(error)(str(error).replace(str(path), str(piece)))
-    made.__cause__ = error.__cause__
-    return made
-
-
-def _whole(parts: list[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    import scipy.sparse as sp
-
-    width = max(part.shape[1] for part in parts)
-    return sp.vstack([_wider(part, width, 0) for part in parts], format="csr")
+    encoder = wanted = None
+    if columns is not None:
+        encoder = ColumnsEncoder(columns)
+        options, wanted = replace(options, kinds=encoder.kinds), list(encoder.kinds)
+    source = open_source(piece, options, encoder=encoder, feature_names=wanted)
+    blocks, labels, y = [], LabelIndex(), []
+    try:
+        for rows, first_row, end in source.rows():
+            blocks.append(
+                Block(rows.X, np.zeros(end.rows - first_row, np.int32), rows.sample_weight)
+            )
+            typed = isinstance(rows.y, Labels) and bool(rows.y.words) and not rows.y.are_texts
+            if typed:
+                assert isinstance(rows.y, Labels)
+                y.append(labels.encode_words(rows.y.words)[rows.y.codes])
+            else:
+                y.append(decoded(rows.y, labels))
+    except DataError as e:
+        if piece.length is not None and "has no rows" in str(e):
+            return None  # a stretch within one line
+        raise
+    whole, settings = stack(blocks), source.settings()
+    X = source.columns_from(whole.X, source.first_column)
+    found: Array | Labels = np.concatenate(y)
+    if len(labels):
+        found = Labels(np.concatenate(y), labels.words)
+    base = source.first_column if settings["format"] == "libsvm" else None
+    if settings.get("zero_based") is False:
+        base = 1
+    return Pieced(
+        X.to_scipy() if isinstance(X, Csr) else X, found, whole.sample_weight, base,
+        source.format.feature_names, source.skipped.count, settings,
+    )  # fmt: skip
 
 
 def _wider(X: Any, width: int, shift: int) -> Any:
@@ -249,7 +255,8 @@ def _fact(table: Pieced | None) -> dict[str, Any] | None:
         return None
     return {
         "width": table.X.shape[1], "base": table.base, "names": table.names,
-        "skipped": table.skipped, "settings": table.settings, "text": table.y.dtype.kind in "OUS",
+        "skipped": table.skipped, "settings": table.settings,
+        "text": _labels(table, as_texts=False).dtype.kind in "OUS",
     }  # fmt: skip
 
 
@@ -257,8 +264,13 @@ def _rows(table: Pieced, width: int, base: int | None) -> Any:
     return _wider(table.X, width, 0 if base is None or table.base is None else table.base - base)
 
 
-def _labels(table: Pieced) -> Array:
-    return table.y
+def _labels(table: Pieced, as_texts: bool) -> Array:
+    """The labels; texts in all pieces if there are texts in one."""
+    if not isinstance(table.y, Labels):
+        return table.y
+    words = list(table.y.words)
+    values = np.array(words) if as_texts else typed_labels(words, [*map(label_key, words)])
+    return values[table.y.codes]
 
 
 def _weight(table: Pieced) -> Array | None:
@@ -278,40 +290,29 @@ def _tables(
     timeout: float,
     say: Callable[[str], object],
 ) -> tuple[list[Any], Columns | None]:
-    """All pieces read, plain if that goes, else with columns that one worker looks at before."""
+    """All pieces read, plain if the first has only numbers, else with columns learned before."""
+    options = ReadOptions.of({"threads": 1, **reading})
+    if columns == "auto":
+        layout, skip = open_source(pieces[0], options).layout, options.on_error == "skip"
+        columns = "raw" if layout is not None and not layout.has_only_numbers(skip) else "plain"
     if columns != "raw":
-        try:
-            return _read_all(client, pieces, reading, timeout), None
-        except NotNumbers as e:
-            if columns == "plain":
-                raise
-            say(f"{str(e).partition('. ')[0]}: looking at the columns first")
-    look = client.submit(
-        columns_of_file, Path(place), scaling=wishes.scaling,
-        max_categories=wishes.max_categories, hash_bits=wishes.hash_bits, kinds=wishes.kinds,
-        **reading, pure=False,
-    )  # fmt: skip
+        return _read_all(client, pieces, options, None, timeout), None
+    say(f"{pieces[0]} has columns that are not numbers: learning them first")
+    look = client.submit(learn_file_columns, place, options, wishes, pure=False)
     learned: Columns = gathered(client, [look], "columns", timeout)[0]
     for remark in learned.remarks:
         say(remark)
-    return _read_all(client, pieces, {**reading, "columns": learned}, timeout), learned
+    return _read_all(client, pieces, options, learned, timeout), learned
 
 
 def _read_all(
-    client: Any, pieces: list[Piece], reading: dict[str, Any], timeout: float
+    client: Any,
+    pieces: list[Piece],
+    options: ReadOptions,
+    columns: Columns | None,
+    timeout: float,
 ) -> list[Any]:
-    tables = _read_once(client, pieces, reading, timeout)
-    if len(tables) > 1 and "labels" not in reading and pieces[0].format == "csv":
-        facts = [f for f in _on_each(client, tables, _fact, timeout) if f is not None]
-        if len({fact["text"] for fact in facts}) > 1:  # numbers in one file, text in another
-            return _read_once(client, pieces, {**reading, "labels": "text"}, timeout)
-    return tables
-
-
-def _read_once(
-    client: Any, pieces: list[Piece], reading: dict[str, Any], timeout: float
-) -> list[Any]:
-    tables = [client.submit(_read_piece, piece, reading, pure=False) for piece in pieces]
+    tables = [client.submit(_read_piece, piece, options, columns, pure=False) for piece in pieces]
     wait_for(client, tables, timeout)
     for piece, table in zip(pieces, tables, strict=True):
         if table.status == "error":
@@ -347,7 +348,8 @@ def _shards(
             fact["settings"]["zero_based"] = base == 0
     width = max(fact["width"] + (0 if base is None else fact["base"] - base) for fact in facts)
     X = [client.submit(_rows, table, width, base, pure=False) for table in tables]
-    y = [client.submit(_labels, table, pure=False) for table in tables]
+    texts = any(fact["text"] for fact in facts)
+    y = [client.submit(_labels, table, texts, pure=False) for table in tables]
     weight = [client.submit(_weight, table, pure=False) for table in tables]
     return Shards.of(X, y, weight, client, timeout=timeout), facts
 

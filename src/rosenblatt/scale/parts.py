@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.data.problem import as_labels
 from rosenblatt.errors import DataError, DataTypeError, LabelError
 
 
@@ -20,6 +21,8 @@ class Part(NamedTuple):
 
 def parts_of(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
     """Partitions of X with those of y and of the weights that belong to them."""
+    if y is None:
+        raise LabelError("requires y to be passed, but the target y is None. Give one per row.")
     rows = blocks_of(X)
     sizes = _sizes(X)
     labels = _beside(y, "y", len(rows), sizes, LabelError)
@@ -45,12 +48,22 @@ def blocks_of(X: Any) -> list[tuple[Any, ...]]:
             f"X is {type(X).__name__}, not a dask array, a dask frame or a list of delayed blocks. "
             "Use Perceptron for rows on one machine, or dask.array.from_array(X, chunks=...)."
         )
+    check_table(X)
+    return [tuple(blocks) for blocks in X.to_delayed()]
+
+
+def check_table(X: Any, n_features: int | None = None) -> None:
+    """Refuse a dask array that is no table, or has other columns than the model."""
     if X.ndim != 2:
         raise DataError(
-            f"Expected 2D array, got {X.ndim}D array instead: X has shape {X.shape}. Give one row "
-            "per example."
+            f"Expected 2D array, got {X.ndim}D array instead: X has shape {X.shape}. Reshape your "
+            "data: one row per example, X.reshape(1, -1) for a single example."
         )
-    return [tuple(blocks) for blocks in X.to_delayed()]
+    if n_features is not None and X.shape[1] != n_features:
+        raise DataError(
+            f"X has {X.shape[1]} features, but DaskPerceptron is expecting {n_features} "
+            "features as input. Give the columns the model was trained on."
+        )
 
 
 def _beside(
@@ -59,17 +72,14 @@ def _beside(
     """One block of labels or weights for every partition of X."""
     import dask.array as da
 
-    if values is None:
-        raise error(f"{name} is None. Give one for every row.")
-    if isinstance(values, np.ndarray) or (
-        isinstance(values, (list, tuple)) and not _is_list(values)
-    ):
+    if not is_collection(values):
         if sizes is None:
             raise error(
                 f"{name} is in one piece, and the sizes of the partitions of X are not known. Give "
                 f"a dask array of the same partitions, or call X.compute_chunk_sizes() first."
             )
-        values = da.from_array(np.asarray(values), chunks=-1)
+        array = as_labels(values) if name == "y" else np.asarray(values)
+        values = da.from_array(array, chunks=-1)
     if _is_frame(values) and getattr(values, "ndim", 1) == 2:
         if len(values.columns) != 1:
             raise error(f"{name} has {len(values.columns)} columns. Give one.")
@@ -87,11 +97,6 @@ def _beside(
                     f"rows in X, {sum(own)} in {name}. Give one per row."
                 )
             values = values.rechunk((sizes,))
-    if not is_collection(values):
-        raise error(
-            f"{name} is {type(values).__name__}. Give a dask array or series, or a list of delayed "
-            "blocks, in partitions as those of X."
-        )
     blocks = list(values) if _is_list(values) else list(values.to_delayed())
     if len(blocks) != n:
         raise error(

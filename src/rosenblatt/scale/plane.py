@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import OverflowedError
+from rosenblatt.io.safetensors_file import Damaged
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import first_variances
 from rosenblatt.learn.trace import StopReason

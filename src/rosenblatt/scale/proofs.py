@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data import chunks
-from rosenblatt.data.chunks import Kept, Part, Rows, TakenRows, two_classes
+from rosenblatt.data.block import START, Block, Position
+from rosenblatt.data.cone import Cone, two_classes
 from rosenblatt.data.problem import as_matrix
+from rosenblatt.data.source import BaseSource, LabelIndex, PerBlock, rows_among
 from rosenblatt.errors import DataTypeError
 from rosenblatt.prove import separability as one_machine
 from rosenblatt.prove.certificate import Certificate
-from rosenblatt.scale.parts import is_collection
 from rosenblatt.scale.shards import SMALL, Shard, Shards
 from rosenblatt.scale.waiting import raise_first, wait_for
 
@@ -48,13 +48,13 @@ def separability(
 
     Parameters
     ----------
-    X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or ClusterRows
+    X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or DaskSource
     y : dask array, series or list of labels of two classes, in the partitions of X
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     max_seconds, max_bits : optional
-        Give up with `Undecided` after this time, or when a rational needs more bits. The time is
-        looked at between two passes.
+        Give up with `UndecidedError` after this time, or when a rational needs more bits. The time
+        is looked at between two passes.
     client : distributed.Client, optional
         The cluster; left out, the one in use.
 
@@ -68,7 +68,7 @@ def separability(
     >>> cert.verdict, cert.witness.rows
     ('quasi-separable', (1, 2))
     """
-    rows = X if isinstance(X, Rows) else ClusterRows.of(X, y, client)
+    rows = X if isinstance(X, Cone | BaseSource) else DaskSource.of(X, y, client)
     try:
         return one_machine.separability(
             rows, fit_intercept=fit_intercept, max_seconds=max_seconds, max_bits=max_bits
@@ -100,8 +100,7 @@ class Traffic:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ClusterRows(Rows):
+class DaskSource(BaseSource):
     """Rows of two classes in the shards of a cluster, for `separability` and `verify`.
 
     They are read, checked and kept in the memory of the workers when this is made, so several
@@ -113,15 +112,22 @@ class ClusterRows(Rows):
     traffic : passes, rows and bytes so far
     """
 
-    apart: ClassVar[bool] = True
+    remote = True
 
-    shards: Shards
-    futures: tuple[Any, ...]
-    traffic: Traffic = field(default_factory=Traffic)
-    taken: TakenRows = field(default_factory=TakenRows)
+    def __init__(self, shards: Shards) -> None:
+        self.shards, self.traffic = shards, Traffic()
+        self.labels = LabelIndex(shards.classes)
+        self.n_rows, self.n_features = shards.n_rows, shards.n_features
+        self.feature_names = shards.feature_names or None
+        with shards.client.as_current():
+            self.futures = tuple(
+                shards.client.submit(_block, shard, key=f"rosenblatt-part-{uuid.uuid4().hex}-{k}")
+                for k, shard in enumerate(shards.futures)
+            )
+        self._done(self.futures)
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, client: Any = None) -> ClusterRows:
+    def of(cls, X: Any, y: Any = None, client: Any = None) -> DaskSource:
         """From dask collections, or from shards.
 
         Parameters
@@ -137,49 +143,33 @@ class ClusterRows(Rows):
                 "Convert it to float64 yourself if rounding is meant: X.astype('float64')."
             )
         shards = X if isinstance(X, Shards) else Shards.of(X, y, client=client)
-        with shards.client.as_current():
-            futures = tuple(
-                shards.client.submit(_part, shard, key=f"rosenblatt-part-{uuid.uuid4().hex}-{k}")
-                for k, shard in enumerate(shards.futures)
-            )
-        rows = cls(
-            n_rows=shards.n_rows,
-            n_features=shards.n_features,
-            classes=two_classes(shards.classes),
-            feature_names=shards.feature_names or None,
-            shards=shards,
-            futures=futures,
-        )
-        rows._done(futures)
-        return rows
+        two_classes(shards.classes)
+        return cls(shards)
 
-    def parts(self) -> Iterator[Part]:
-        """Shard after shard on this machine: for questions that nobody has taken apart."""
+    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
+        """Shard after shard on this machine."""
         for future in self.futures:
-            yield self.shards.client.gather(future)
+            block = self.shards.client.gather(future).after(after)
+            if block is not None:
+                yield block
 
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         leaves = self._asked(_answer, function, args)
         self.traffic.passes += 1
-        return iter(self._answers(leaves))
+        return self._answers(leaves)
 
-    def kept(self, function: Callable[..., Any], *args: Any) -> Kept:
+    def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
         leaves = self._asked(_kept, function, args)
         self.traffic.passes += 1
         self._done(leaves)
-        return Kept(tuple(leaves))
+        return PerBlock(tuple(leaves))
 
-    def take(self, rows: Sequence[int] | npt.NDArray[Any]) -> Part:
-        at = np.asarray(rows, dtype=np.int64)
-        new = self.taken.missing(at)
-        if new.size:
-            edges = np.searchsorted(new, [*self.shards.firsts, self.n_rows])
-            asked = [k for k in range(len(self.futures)) if edges[k] < edges[k + 1]]
-            inside = {k: new[edges[k] : edges[k + 1]] - self.shards.firsts[k] for k in asked}
-            leaves = self._asked(_answer, _rows_at, (), inside)
-            self.taken.add(new, self._answers(leaves))
-            self.traffic.rows += len(new)
-        return self.taken.part(at, self.n_features)
+    def _read(self, wanted: npt.NDArray[np.int64]) -> Iterable[tuple[Any, Block]]:
+        edges = np.searchsorted(wanted, [*self.shards.firsts, self.shards.n_rows])
+        asked = [k for k in range(len(self.futures)) if edges[k] < edges[k + 1]]
+        inside = {k: wanted[edges[k] : edges[k + 1]] for k in asked}
+        self.traffic.rows += len(wanted)
+        return self._answers(self._asked(_answer, rows_among, (), inside))
 
     # ------------------------------------------------------------------ questions and answers
 
@@ -194,8 +184,8 @@ class ClusterRows(Rows):
         from distributed.protocol.pickle import dumps
 
         client, token = self.shards.client, uuid.uuid4().hex
-        kept = [arg for arg in args if isinstance(arg, Kept)]
-        question: Any = dumps((function, [_HERE if isinstance(a, Kept) else a for a in args]))
+        kept = [arg for arg in args if isinstance(arg, PerBlock)]
+        question: Any = dumps((function, [_HERE if isinstance(a, PerBlock) else a for a in args]))
         numbers = range(len(self.futures)) if inside is None else sorted(inside)
         self.traffic.sent += len(question) * len(numbers)
         with client.as_current():
@@ -230,48 +220,27 @@ class ClusterRows(Rows):
 _HERE = "the value kept with this shard"
 
 
-def _part(shard: Shard) -> Part:
-    """A shard as one part, the columns of every row in order. Nothing is copied without need."""
-    return Part(shard.first, as_matrix(shard.problem.X), shard.problem.y)
+def _block(shard: Shard) -> Block:
+    """A shard as one block, the columns of every row in order. Nothing is copied without need."""
+    codes = (shard.problem.y > 0).astype(np.int32)
+    end = Position(rows=shard.first + len(codes))
+    return Block(as_matrix(shard.problem.X), codes, None, shard.first, end)
 
 
 def _same(question: bytes) -> bytes:
     return question
 
 
-def _kept(question: bytes, part: Part, own: list[Any]) -> Any:
+def _kept(question: bytes, block: Block, own: list[Any]) -> Any:
     from distributed.protocol.pickle import loads
 
     function, args = loads(question)
     here = iter(own)
     filled = [next(here) if isinstance(a, str) and a == _HERE else a for a in args]
-    return function(part, *filled, *here)
+    return function(block, *filled, *here)
 
 
-def _answer(question: bytes, part: Part, own: list[Any]) -> bytes:
+def _answer(question: bytes, block: Block, own: list[Any]) -> bytes:
     from distributed.protocol.pickle import dumps
 
-    return bytes(dumps(_kept(question, part, own)))
-
-
-def _rows_at(part: Part, inside: npt.NDArray[np.int64]) -> Part:
-    return Part(-1, part.X[inside], part.y[inside])
-
-
-# ------------------------------------------------------------------ collections as rows
-
-
-def _on_cluster(X: Any) -> bool:
-    """Whether these rows are better read on the cluster in use."""
-    import distributed
-
-    if not is_collection(X):
-        return False
-    try:
-        distributed.default_client()
-    except ValueError:
-        return False
-    return True
-
-
-chunks.COLLECTIONS.append((_on_cluster, ClusterRows.of))
+    return bytes(dumps(_kept(question, block, own)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.tensors import Damaged
+from rosenblatt.io.safetensors_file import Damaged
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.scale.mixing import Mixing

@@ -15,10 +15,10 @@ from typing import Any
 import numpy.typing as npt
 
 from rosenblatt.errors import CheckpointError, ParameterError
-from rosenblatt.learn.trace import plural
 from rosenblatt.scale.rounds import Rounds
 from rosenblatt.stream.checkpoint import this_version
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
+from rosenblatt.text import plural
 
 FORMAT = 1
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learn.run_context import RunContext
-from rosenblatt.learn.trace import plural
-from rosenblatt.prove.runs.run_bounds import RunBounds
+from rosenblatt.prove.bounds.result import RunBounds
 from rosenblatt.show.flat import Flat
 from rosenblatt.show.footage import Footage
 from rosenblatt.show.pages import write_page
+from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
 STYLES = ("colours.css", "film.css")
@@ -203,7 +203,7 @@ def _bound(
     name = "the last weights" + ("" if footage.record.complete else " recorded")
     if not wanted:
         return None, last, name
-    from rosenblatt.prove.runs.allowance import run_bounds  # flint and highspy: only if asked
+    from rosenblatt.prove.bounds.run_bounds import run_bounds  # flint and highspy: only if asked
 
     setting, problem = footage.setting, footage.problem
     began = RunContext.of(problem, [setting.start], setting.settings)

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, NotSupportedError, ParameterError
-from rosenblatt.learn.trace import OneVsRestTrace, Record, Setting, StopReason, Trace, plural
+from rosenblatt.learn.trace import OneVsRestTrace, Record, Setting, StopReason, Trace
+from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
 

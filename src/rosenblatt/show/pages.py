@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.written import replacing
+from rosenblatt.io.atomic import replace_file
 
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -31,7 +31,7 @@ def write_page(
 ) -> None:
     """Write `page.html` of `folder`, with its parts put in, to `path`; whole or not at all."""
     text = page(folder, title, styles, scripts, data)
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode("utf-8"))
 
 

@@ -7,14 +7,12 @@ ends with the weights of a run that was never interrupted, to the bit (docs/how-
 
 from __future__ import annotations
 
-import hashlib
-import json
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -23,17 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.block import START, Position
-from rosenblatt.data.identity import Identity
-from rosenblatt.data.readers import FileChunks
 from rosenblatt.data.source import LabelIndex
-from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import CheckpointError, NotSupportedError, ParameterError
+from rosenblatt.io.location import Fingerprint, locate
+from rosenblatt.io.safetensors_file import Damaged
 from rosenblatt.learn.engine import Progress
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 
 Array = npt.NDArray[Any]
-FORMAT = 2
+FORMAT = 3
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -108,15 +105,13 @@ class Checkpoint:
     Attributes
     ----------
     settings : dict
-        What was asked for: the rule, the passes.
+        What was asked for: the rule, max_iter.
     reader : dict
-        How the file was to be read, see `described`.
-    file : Identity
+        How the file was to be read, see `FileSource.described`.
+    file : Fingerprint
         Which file it was.
     finished : bool
         Whether nothing is left to do.
-    settled : dict
-        Settings of the reader that a later part of the file has settled.
     source : dict
         What reading has found, see `FileSource.get_state`.
     closed : bool
@@ -135,9 +130,8 @@ class Checkpoint:
 
     settings: dict[str, Any]
     reader: dict[str, Any]
-    file: Identity
+    file: Fingerprint
     finished: bool
-    settled: dict[str, Any]
     source: dict[str, Any]
     closed: bool
     position: Position
@@ -154,7 +148,7 @@ class Checkpoint:
         if self.finished:
             return "the end"
         done, rows = len(self.epoch_seconds), self.position.rows
-        return f"pass {done + 1}, {rows:,} rows done" if rows else f"pass {done}, done"
+        return f"epoch {done + 1}, {rows:,} rows done" if rows else f"epoch {done}, done"
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """As JSON and arrays."""
@@ -182,7 +176,8 @@ class Checkpoint:
             )
         try:
             held = {f.name: facts[f.name] for f in fields(cls) if f.name != "arrays"}
-            held["file"], held["position"] = Identity(**held["file"]), Position(**held["position"])
+            held["file"] = Fingerprint(**held["file"])
+            held["position"] = Position(**held["position"])
             texts, held["arrays"] = held["labels"], dict(arrays)
             numbers = held["arrays"].pop("labels", None)
             held["labels"] = numbers if texts is None else np.array(list(map(str, texts)))
@@ -195,7 +190,7 @@ class Checkpoint:
 
 
 KINDS: dict[str, Any] = {
-    "settings": dict, "reader": dict, "finished": bool, "settled": dict, "source": dict,
+    "settings": dict, "reader": dict, "finished": bool, "source": dict,
     "closed": bool, "epoch_seconds": list, "elapsed": float, "run": dict, "labels": np.ndarray,
     "made_by": str,
 }  # fmt: skip
@@ -231,13 +226,13 @@ class CheckpointObserver:
     ) -> None:
         number = isinstance(every, int | float) and not isinstance(every, bool)
         if not (number and 0 <= every < float("inf")):
-            raise ParameterError(f"every must be a number of seconds >= 0, got {every!r}.")
+            raise ParameterError(
+                f"checkpoint_every must be a number of seconds >= 0, got {every!r}."
+            )
         self.every, self.say, self.resume = float(every), say, resume
         self.settings = dict(settings)
-        self.path, self.file = path, Identity.of(path)
-        self.chunks: FileChunks | None = None
+        self.path, self.file = path, Fingerprint.of(locate(path))
         self.reader: dict[str, Any] = {}
-        self.settled: dict[str, Any] = {}
         self.folder = CheckpointFolder(folder, say)
         self.signals = StopSignals()
         self.saved: Checkpoint | None = None
@@ -286,7 +281,7 @@ class CheckpointObserver:
     def _check_same(self, there: Checkpoint) -> None:
         """The same run on the same file, else the weights would be those of neither."""
         other = _differences(there.settings, self.settings)
-        changed = self.file.differs(there.file)
+        changed = self.file.difference(there.file)
         if changed is not None:
             other.append(f"{self.path} is another file: {changed}")
         self._refuse(other)
@@ -308,33 +303,11 @@ class CheckpointObserver:
                 "begun with, or another folder."
             )
 
-    @property
-    def had_columns(self) -> bool:
-        """Whether the run that was saved had raw columns to make numbers of."""
-        return self.saved is not None and bool(self.saved.reader.get("columns"))
-
-    def open(self, chunks: FileChunks) -> FileChunks:
-        """The file, read with the settings that an earlier run had found out."""
-        self.chunks, self.reader, self.settled = chunks, described(chunks), {}
-        if self.saved is None:
-            return chunks
-        self._refuse(_differences(self.saved.reader, self.reader))
-        try:
-            return self._settle(self.saved.settled)
-        except TypeError as e:
-            raise self._damaged(e) from e
-
-    def begin_again(self, settled: Mapping[str, Any] | None = None) -> FileChunks:
-        """The run starts again, perhaps with other settings of the reader."""
-        self.saved, self.signals.can_wait = None, False
-        return self._settle(settled or {})
-
-    def _settle(self, settings: Mapping[str, Any]) -> FileChunks:
-        assert self.chunks is not None
-        self.settled |= settings
-        format: Any = replace(self.chunks.format, **settings)  # type: ignore[type-var]  # a protocol; every format is a dataclass
-        self.chunks = replace(self.chunks, format=format)
-        return self.chunks
+    def check_reader(self, reader: dict[str, Any]) -> None:
+        """Refuse a checkpoint of a run that read the file otherwise."""
+        self.reader = reader
+        if self.saved is not None:
+            self._refuse(_differences(self.saved.reader, reader))
 
     def attach(self, source: Any, group: MachineGroup, timer: Timer) -> tuple[int, Position]:
         """Observe this run. Returns where it goes on: the epochs that are done, and the position.
@@ -348,12 +321,12 @@ class CheckpointObserver:
             return 0, START
         labels: LabelIndex = source.labels
         try:
-            source.set_state(saved.source)
             labels.set_state(saved.labels, saved.closed)
+            source.set_state(saved.source)
             group.set_state(saved.run, saved.arrays)
             done = len(saved.epoch_seconds)
             if group.n_epochs != done or not (done or saved.position.rows):
-                raise Damaged(f"counts of {group.n_epochs} passes, times of {done}")
+                raise Damaged(f"counts of {group.n_epochs} epochs, times of {done}")
             timer.seconds[:] = [float(s) for s in saved.epoch_seconds]
         except (Damaged, KeyError, TypeError, ValueError, IndexError) as e:
             raise self._damaged(e) from e
@@ -404,7 +377,6 @@ class CheckpointObserver:
             reader=self.reader,
             file=self.file,
             finished=finished,
-            settled=self.settled,
             source=source.get_state(),
             closed=source.labels.closed,
             position=position,
@@ -428,20 +400,9 @@ def _differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """In words."""
     return [
         f"{name} was {was.get(name)!r}, now {now.get(name)!r}"
-        for name in {**was, **now}
+        for name in {**now, **was}
         if was.get(name) != now.get(name)
     ]
-
-
-def described(chunks: FileChunks) -> dict[str, Any]:
-    """How the file is to be read, by name, as JSON can hold it; of larger things, a digest."""
-    format: Any = chunks.format
-    held = {f.name: getattr(format, f.name) for f in fields(format)} if is_dataclass(format) else {}
-    for name, value in held.items():
-        if not isinstance(value, bool | int | float | str | None):
-            whole = json.dumps(value.to_json()) if hasattr(value, "to_json") else repr(value)
-            held[name] = hashlib.sha256(whole.encode()).hexdigest()
-    return {"format": type(format).__name__, **held, "on_error": chunks.on_error}
 
 
 def this_version() -> str:

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from rosenblatt.data.sealed import read_sealed, write_sealed
-from rosenblatt.data.tensors import Damaged
 from rosenblatt.errors import CheckpointError, DataError
+from rosenblatt.io.safetensors_file import Damaged, read, write
 
 NAMED = re.compile(r"checkpoint-([0-9]{1,18})\.safetensors")
-BEGUN = re.compile(r"\.checkpoint-[0-9]{1,18}\.safetensors\.[0-9a-f]{8}")  # see `replacing`
+BEGUN = re.compile(r"\.checkpoint-[0-9]{1,18}\.safetensors\.[0-9a-f]{8}")  # see `replace_file`
 KEY = "rosenblatt-checkpoint"
+HEADER_BYTES = 1 << 24
 
 T = TypeVar("T")
 
@@ -79,7 +79,8 @@ class CheckpointFolder:
         for number in sorted(self._numbers(), reverse=True):
             path = self.path(number)
             try:
-                found = made(*read_sealed(path, KEY))
+                held = read(path, KEY, HEADER_BYTES)
+                found = made({"format": held.format, **held.facts}, held.arrays)
             except (Damaged, OSError) as e:
                 damaged.append(f"{path} is damaged ({e})")
                 continue
@@ -104,7 +105,8 @@ class CheckpointFolder:
         number = self._last + 1
         path = self.path(number)
         try:
-            write_sealed(path, KEY, facts, arrays)
+            described = {k: v for k, v in facts.items() if k != "format"}
+            write(path, KEY, facts["format"], described, arrays, HEADER_BYTES)
         except (OSError, DataError) as e:
             there = "no checkpoint is there"
             if self.good is not None and self.good.exists():

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.datasets import files_on_disk, is_dataset, name_of
-from rosenblatt.data.file_source import FileSource
-from rosenblatt.data.formats import format_of
+from rosenblatt._core import FeatureIndex
 from rosenblatt.data.labels import as_labels, sorted_classes
-from rosenblatt.data.readers import FileChunks, read_chunks
-from rosenblatt.data.reading import NotNumbers, ReadAgain, Skipped
-from rosenblatt.data.shuffle import Shuffle
 from rosenblatt.data.source import ChunkSource, LabelIndex
-from rosenblatt.data.written import check_place
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.atomic import check_output
+from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.block_cache import Shuffle
+from rosenblatt.io.location import Piece, is_pipe, is_url
+from rosenblatt.io.parquet import dataset_files, is_dataset
+from rosenblatt.io.reader import FileChunks, FileSource, open_source
+from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.settings import CHECKS, TrainingSettings
-from rosenblatt.learn.trace import StopReason
-from rosenblatt.model_file import LinearModel, save_model
+from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
+from rosenblatt.model.linear_model import LinearModel
+from rosenblatt.model.model_file import save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver
 from rosenblatt.stream.train import Silent, Trained, Watcher, train
 
@@ -36,7 +38,6 @@ if TYPE_CHECKING:  # pyarrow is for raw columns
     from rosenblatt.data.columns.learning import Wishes
 
 Array = npt.NDArray[Any]
-FIRST_BYTES = 1 << 16  # of a CSV file: columns of text mostly show there
 EVERY = 30.0  # seconds between checkpoints
 
 
@@ -47,20 +48,18 @@ class FitResult:
     Attributes
     ----------
     model : LinearModel
-    n_rows : int
-        Rows of one epoch.
-    mistakes, updates : arrays of shape (hyperplanes, epochs)
-        0 after a hyperplane has stopped.
-    progressive_error : float
-        Share of rows that were predicted wrongly in the first epoch, each before it was learned
-        from. Rows of weight 0 do not count. Only classes that were seen before can be predicted,
-        unless all were named; the first row of a class is then an error.
-    reasons : tuple of StopReason
-        Why each hyperplane stopped.
+    trace : Trace or OneVsRestTrace
+        Mistakes and updates of each epoch, and why training stopped.
+    skipped : SkippedLines
+        Malformed lines that were left out.
     seconds : float
         Of the whole call.
     epoch_seconds : tuple of float
         Of each epoch, reading included.
+    progressive_error : float
+        Share of rows that were predicted wrongly in the first epoch, each before it was learned
+        from. Rows of weight 0 do not count. Only classes that were seen before can be predicted,
+        unless all were named; the first row of a class is then an error.
     cache_memory_bytes, cache_file_bytes : int
         Size of the cache of parsed rows, 0 if none was made.
     out : Path or None
@@ -69,38 +68,66 @@ class FitResult:
         What was read.
     file_bytes : int
         Its size on disk.
-    skipped : Skipped
-        Malformed lines that were left out.
     columns : Columns or None
         What was done to raw columns.
+    unlabelled : int
+        Rows without a label, which were not learned from.
     """
 
     model: LinearModel
-    n_rows: int
-    mistakes: npt.NDArray[np.int64]
-    updates: npt.NDArray[np.int64]
-    progressive_error: float
-    reasons: tuple[StopReason, ...]
+    trace: Trace | OneVsRestTrace
+    skipped: SkippedLines
     seconds: float
     epoch_seconds: tuple[float, ...]
+    progressive_error: float
     cache_memory_bytes: int = 0
     cache_file_bytes: int = 0
     out: Path | None = None
     file: Path | None = None
     file_bytes: int = 0
-    skipped: Skipped = field(default_factory=Skipped)
     columns: Columns | None = None
+    unlabelled: int = 0
+
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """One trace per hyperplane."""
+        return self.trace.traces if isinstance(self.trace, OneVsRestTrace) else (self.trace,)
 
     @property
     def n_epochs(self) -> int:
+        """Number of epochs."""
         return len(self.epoch_seconds)
 
     @property
+    def n_rows(self) -> int:
+        """Rows of one epoch."""
+        return self.traces[0].n_rows
+
+    @property
+    def stop_reasons(self) -> tuple[StopReason, ...]:
+        """Why each hyperplane stopped."""
+        return tuple(trace.stop_reason for trace in self.traces)
+
+    @property
     def cache_bytes(self) -> int:
+        """Size of the cache of parsed rows."""
         return self.cache_memory_bytes + self.cache_file_bytes
 
+    def _per_epoch(self, name: str) -> list[int]:
+        """Mistakes or updates of each epoch, over all hyperplanes."""
+        totals = np.zeros(self.n_epochs, np.int64)
+        for trace in self.traces:
+            values = getattr(trace, name)
+            totals[: len(values)] += values
+        return totals.tolist()
+
     def to_dict(self) -> dict[str, Any]:
-        """All of it but the weights, as JSON can hold it."""
+        """Return all but the weights, in types that JSON has.
+
+        Returns
+        -------
+        dict
+        """
         in_all = sum(self.epoch_seconds)
         return {
             "file": None if self.file is None else str(self.file),
@@ -109,13 +136,14 @@ class FitResult:
             "features": self.model.n_features,
             "classes": self.model.classes.tolist(),
             "skipped_lines": self.skipped.count,
-            "passes": self.n_epochs,
-            "mistakes_per_pass": self.mistakes.sum(axis=0).tolist(),
-            "updates_per_pass": self.updates.sum(axis=0).tolist(),
+            "rows_without_label": self.unlabelled,
+            "epochs": self.n_epochs,
+            "mistakes_per_epoch": self._per_epoch("mistakes"),
+            "updates_per_epoch": self._per_epoch("updates"),
             "progressive_error": self.progressive_error,
-            "stop_reasons": [str(reason) for reason in self.reasons],
+            "stop_reasons": [str(reason) for reason in self.stop_reasons],
             "seconds": self.seconds,
-            "seconds_per_pass": list(self.epoch_seconds),
+            "seconds_per_epoch": list(self.epoch_seconds),
             "file_bytes": self.file_bytes,
             "cache_bytes": self.cache_bytes,
             "megabytes_per_second": self.file_bytes / 1e6 / self.epoch_seconds[0],
@@ -125,12 +153,12 @@ class FitResult:
 
 
 def settings_for(
-    passes: int, keep: str, rule: str | Rule, eta0: float, fit_intercept: bool
+    max_iter: int, keep: str, rule: str | Rule, eta0: float, fit_intercept: bool
 ) -> tuple[dict[str, Any], TrainingSettings]:
     """Check what was asked for: as a model file has it, and as the engine takes it."""
     is_valid, words = CHECKS["max_iter"]
-    if not is_valid(passes):
-        raise ParameterError(f"passes must be {words}, got {passes!r}.")
+    if not is_valid(max_iter):
+        raise ParameterError(f"max_iter must be {words}, got {max_iter!r}.")
     if keep not in ("average", "last"):
         raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
     if not 0 < eta0 < np.inf:
@@ -142,11 +170,11 @@ def settings_for(
             "out."
         )
     options = {
-        "passes": passes, "keep": keep, "rule": str(rule), "eta0": eta0,
+        "max_iter": max_iter, "keep": keep, "rule": str(rule), "eta0": eta0,
         "fit_intercept": fit_intercept,
     }  # fmt: skip
     settings = TrainingSettings(
-        rule=rule, eta0=float(eta0), fit_intercept=fit_intercept, max_iter=passes,
+        rule=rule, eta0=float(eta0), fit_intercept=fit_intercept, max_iter=max_iter,
         keep="last" if keep == "last" else "average",
     )  # fmt: skip
     settings.check_source(resident=False)
@@ -158,29 +186,32 @@ def _result(
     began: float,
     feature_names: Sequence[str],
     options: Mapping[str, Any],
-    chunks: FileChunks | None = None,
+    source: FileSource | None = None,
     columns: Columns | None = None,
+    skipped: SkippedLines | None = None,
     **more: Any,
 ) -> FitResult:
     group = run.group
     coef, intercept = group.kept()
+    if source is not None:
+        coef = coef[:, source.columns(coef.shape[1])]
     assert group.learner is not None
-    mistakes, updates, reasons = group.mistakes, group.updates, group.reasons
+    trace = group.trace()
     progressive_error = group.errors / group.n_scored
     model = LinearModel(
         coef, intercept, group.learner.classes, tuple(feature_names), options,
-        {} if chunks is None else reader_settings(chunks),
+        {} if source is None else source.settings(),
         training={  # no times: the same run gives the same file
-            "rows": group.n_rows, "passes": group.n_epochs, "mistakes": int(mistakes.sum()),
-            "updates": int(updates.sum()), "progressive_error": progressive_error,
-            "stop_reasons": [str(reason) for reason in reasons],
+            "rows": group.n_rows, "epochs": group.n_epochs, "mistakes": trace.n_mistakes,
+            "updates": trace.n_updates, "progressive_error": progressive_error,
+            "stop_reasons": [str(reason) for reason in group.reasons],
         },
         columns=None if columns is None else columns.to_json(),
+        large_indices=None if source is None else source.large_indices,
     )  # fmt: skip
     return FitResult(
-        model, group.n_rows, mistakes, updates, progressive_error, reasons,
-        time.perf_counter() - began, run.epoch_seconds, run.cache_memory_bytes,
-        run.cache_file_bytes, columns=columns, **more,
+        model, trace, skipped or SkippedLines(), time.perf_counter() - began, run.epoch_seconds,
+        progressive_error, run.cache_memory_bytes, run.cache_file_bytes, columns=columns, **more,
     )  # fmt: skip
 
 
@@ -191,7 +222,7 @@ def fit_file(
     file: Any,
     out: str | Path,
     *,
-    passes: int = 1,
+    max_iter: int = 1,
     keep: str = "average",
     rule: str | Rule = "perceptron",
     eta0: float = 1.0,
@@ -202,16 +233,17 @@ def fit_file(
     hash_bits: int | None = None,
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] | None = None,
-    shuffle_seed: int | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
     checkpoint: str | Path | None = None,
-    every: float | None = None,
+    checkpoint_every: float | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
     **reading: Any,
 ) -> FitResult:
     """Train on a file that need not fit in memory, and write the model.
 
-    The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
+    The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=max_iter, tol=None,
     keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file; where columns
     are not numbers, on what is made of them (docs/how-to/columns.md).
 
@@ -220,11 +252,11 @@ def fit_file(
     file : str, Path or pyarrow dataset
         Rows and labels: LIBSVM, VW text, CSV or Parquet; or a folder of CSV or Parquet files.
     out : str or Path
-        Where the model is written. With more than one pass, a cache lies in the same folder until
-        the end.
-    passes : int
-        Most passes over the rows; fewer if a whole pass moves nothing, or the weights return to
-        earlier ones.
+        Where the model is written. With more than one epoch, a cache of the rows is kept in the
+        same folder during training.
+    max_iter : int
+        The most epochs. Training stops earlier after an epoch without an update, or when the
+        weights return to earlier ones.
     keep : "average" or "last"
         The mean of the weights after every visit, or the last weights.
     rule : str or Rule
@@ -237,19 +269,21 @@ def fit_file(
         "plain": the columns of CSV and Parquet are numbers. "raw": a first pass over the file
         learns how to make numbers of them. "auto": plain, unless something is no number (with
         ``on_error="skip"``: unless a column of the first block has no number at all) or one of the
-        next five is given, or `where` for CSV.
+        next five is given.
     scaling, max_categories, hash_bits, kinds
         As for :func:`rosenblatt.learn_columns`.
     missing : sequence of str
         Marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`.
-    shuffle_seed : int or None
-        Draws the order of visits, another one in every pass (docs/how-to/out_of_core.md). The rows
-        are all cached first, as for more than one pass. The same seed gives the same weights.
+    shuffle : bool
+        Visit the rows in a random order, a new one in each epoch (docs/how-to/out_of_core.md). All
+        rows are cached first, as with more than one epoch.
+    random_state : int
+        Seed of the order, with `shuffle`. The same seed gives the same weights.
     checkpoint : str, Path or None
         Folder in which the run is saved from time to time (docs/how-to/checkpoints.md). Ctrl-C and
         SIGTERM then save and raise :class:`rosenblatt.stream.checkpoint.Interrupted`.
-    every : float or None
-        Seconds between two checkpoints; 30 if left out, 0 for one after every block.
+    checkpoint_every : float or None
+        Seconds between two checkpoints, 30 by default; 0 saves one after each block.
     resume : bool
         Go on from the newest checkpoint; from the beginning if there is none.
     watcher : Watcher or None
@@ -266,17 +300,17 @@ def fit_file(
     >>> from rosenblatt import load_model
     >>> folder = Path(tempfile.mkdtemp())
     >>> size = (folder / "train.svm").write_text("+1 1:2 2:1\\n-1 2:1\\n+1 1:3\\n")
-    >>> done = fit_file(folder / "train.svm", folder / "model.safetensors", passes=9, keep="last")
-    >>> done.mistakes.tolist(), load_model(folder / "model.safetensors").coef
-    ([[2, 1, 0]], array([[ 2., -1.]]))
+    >>> done = fit_file(folder / "train.svm", folder / "model.safetensors", max_iter=9, keep="last")
+    >>> done.trace.mistakes, load_model(folder / "model.safetensors").coef
+    (array([2, 1, 0]), array([[ 2., -1.]]))
     """
     began, out = time.perf_counter(), Path(out)
-    file, place = opened(file, reading), name_of(file)
-    options, settings = settings_for(passes, keep, rule, eta0, fit_intercept)
-    shuffle = Shuffle.from_seed(shuffle_seed)
-    for path in files_on_disk(file) if is_dataset(file) else [file]:
-        check_place(out, {"the data file": path})
+    options, settings = settings_for(max_iter, keep, rule, eta0, fit_intercept)
+    order = Shuffle.from_seed(random_state) if shuffle else None
+    for path in local_files(file):
+        check_output(out, {"the data file": path})
     watcher = watcher or Silent()
+    reading.setdefault("progress", watcher.progress)
     wanted: dict[str, Any] = {
         "scaling": scaling, "max_categories": max_categories, "hash_bits": hash_bits,
         "kinds": None if not kinds else dict(kinds),
@@ -284,20 +318,22 @@ def fit_file(
     if missing:
         reading["missing"] = tuple(missing)
     wishes = _wishes(wanted)
-    mode = columns_mode(columns, wishes, reading, file)
+    mode = columns_mode(columns, wishes, reading)
     asked = {**options, **wanted}
-    if shuffle is not None:
-        options["shuffle_seed"] = asked["shuffle_seed"] = shuffle_seed
+    if shuffle:
+        seeded = {"shuffle": True, "random_state": random_state}
+        options |= seeded
+        asked |= seeded
         asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
-    with _checkpoints(checkpoint, every, resume, asked, file, watcher) as saves:
-        run, chunks = _train_file(
-            file, mode, reading, wishes, saves, settings=settings, scratch=out.parent,
-            shuffle=shuffle, watcher=watcher,
+    with _checkpoints(checkpoint, checkpoint_every, resume, asked, file, watcher) as saves:
+        run, source, found = _train_file(
+            file, mode, ReadOptions.of(reading), wishes, saves, settings=settings,
+            scratch=out.parent, shuffle=order, watcher=watcher,
         )  # fmt: skip
-        found: Columns | None = getattr(chunks.format, "columns", None)
         result = _result(
-            run, began, chunks.feature_names, options, chunks, found, out=out, file=place,
-            file_bytes=chunks.size, skipped=chunks.skipped,
+            run, began, source.format.feature_names, options, source, found, out=out,
+            file=Path(source.place), file_bytes=source.size, skipped=source.skipped,
+            unlabelled=source.unlabelled,
         )  # fmt: skip
         save_model(result.model, out)
         if saves is not None:
@@ -305,12 +341,11 @@ def fit_file(
     return result
 
 
-def opened(file: Any, reading: dict[str, Any]) -> Any:
-    """A path, or a dataset of pyarrow, which is read as if it were Parquet."""
-    if not is_dataset(file):
-        return Path(file)
-    reading["format"] = reading.get("format") or "parquet"
-    return file
+def local_files(place: Any) -> list[Path]:
+    """The files and folders of this machine that are read."""
+    if is_dataset(place):
+        return dataset_files(place)
+    return [] if is_url(place) or is_pipe(place) else [Path(place)]
 
 
 def _wishes(wanted: Mapping[str, Any]) -> Wishes | None:
@@ -323,13 +358,11 @@ def _wishes(wanted: Mapping[str, Any]) -> Wishes | None:
     return Wishes(**given)
 
 
-def columns_mode(columns: str, wishes: Wishes | None, reading: Mapping[str, Any], file: Any) -> str:
+def columns_mode(columns: str, wishes: Wishes | None, reading: Mapping[str, Any]) -> str:
     """plain, raw, or auto: the file decides."""
     if columns not in ("auto", "raw", "plain"):
         raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
     asked = "missing" in reading or (wishes is not None and wishes != type(wishes)())
-    if reading.get("where") is not None and not asked:
-        asked = (reading.get("format") or format_of(file)) == "csv"
     if asked and columns == "plain":
         raise ParameterError(
             "columns='plain' leaves the columns as they are: leave out what is asked of them."
@@ -340,74 +373,51 @@ def columns_mode(columns: str, wishes: Wishes | None, reading: Mapping[str, Any]
 def _train_file(
     file: Any,
     columns: str,
-    reading: dict[str, Any],
+    options: ReadOptions,
     wishes: Wishes | None,
     saves: CheckpointObserver | None,
     *,
     watcher: Watcher,
+    scratch: Path,
     **training: Any,
-) -> tuple[Trained, FileChunks]:
+) -> tuple[Trained, FileSource, Columns | None]:
     """Plain columns if they are numbers, else columns that are learned in a pass before."""
-    if columns == "auto" and reading.get("on_error") == "skip":
-        # lines are left out rather than refused, so nothing would say that a column is text
-        from rosenblatt.data.columns.looking import needs_columns
+    source, learned, digest = open_source(file, options, features=FeatureIndex()), None, None
+    if columns == "auto":
+        layout, skip = source.layout, options.on_error == "skip"
+        columns = "raw" if layout is not None and not layout.has_only_numbers(skip) else "plain"
+    with ExitStack() as stack:
+        if columns == "raw":
+            from rosenblatt.data.columns.learning import Wishes
+            from rosenblatt.stream.columns import ColumnsEncoder, learn_file_columns
 
-        columns = "raw" if needs_columns(file, **reading) else "plain"
-    if columns == "auto" and saves is not None and saves.had_columns:
-        columns = "raw"  # as was found out before
-    if columns != "raw":
-        try:
-            if columns == "auto" and (saves is None or saves.saved is None):
-                _read_first_lines(file, reading)
-            chunks = read_chunks(file, progress=watcher.progress, **reading)
-            return _train_chunks(chunks, saves, watcher=watcher, **training)
-        except NotNumbers as e:
-            if columns == "plain":
-                raise
-            if saves is not None and saves.chunks is not None:
-                saves.begin_again()
-            watcher.say(f"{str(e).partition('. ')[0]}: looking at the columns first")
-    from rosenblatt.data.columns.learning import Wishes
-    from rosenblatt.data.columns.looking import looked_at
-
-    watcher.begin(0)
-    chunks = read_chunks(file, progress=watcher.progress, **{**reading, "columns": "raw"})
-    chunks = looked_at(chunks, wishes or Wishes())
-    for remark in chunks.format.columns.remarks:  # type: ignore[attr-defined]  # a raw format
-        watcher.say(remark)
-    return _train_chunks(chunks, saves, watcher=watcher, **training)
+            file = stack.enter_context(repeatable(file, source, scratch))
+            watcher.say(f"{source.place} has columns that are not all numbers: learning them first")
+            watcher.begin(0)
+            learned = learn_file_columns(file, options, wishes or Wishes())
+            for remark in learned.remarks:
+                watcher.say(remark)
+            encoder = ColumnsEncoder(learned)
+            digest = encoder.digest
+            source = open_source(
+                file, replace(options, kinds=encoder.kinds), encoder=encoder,
+                feature_names=list(encoder.kinds),
+            )  # fmt: skip
+        if saves is not None:
+            saves.check_reader({**source.described(), "columns": digest})
+        run = train(source, watcher=watcher, checkpoint=saves, scratch=scratch, **training)
+    return run, source, learned
 
 
-def _train_chunks(
-    chunks: FileChunks,
-    saves: CheckpointObserver | None,
-    *,
-    watcher: Watcher,
-    classes: Array | None = None,
-    **training: Any,
-) -> tuple[Trained, FileChunks]:
-    """Train; the file also as it was read in the end.
-
-    Where a later part contradicts what the first led to assume (indices count from 0, labels are
-    text), the file is read again from the start, with what is known then.
-    """
-    if saves is not None:
-        chunks = saves.open(chunks)
-    while True:
-        labels = LabelIndex() if classes is None else LabelIndex(classes, closed=True)
-        source = FileSource(chunks, labels)
-        try:
-            return train(source, watcher=watcher, checkpoint=saves, **training), chunks
-        except ReadAgain as e:
-            watcher.say(f"{e} Starting again with it")
-            chunks = saves.begin_again(e.settings) if saves is not None else chunks._again(e)
-
-
-def _read_first_lines(file: Any, reading: dict[str, Any]) -> None:
-    """`NotNumbers` soon, if it comes at all: of CSV, a whole block is looked at cell by cell."""
-    few = min(FIRST_BYTES, reading.get("chunk_bytes", FIRST_BYTES))
-    if (reading.get("format") or format_of(file)) == "csv" and (file.is_file() or file.is_dir()):
-        next(iter(read_chunks(file, **{**reading, "chunk_bytes": few}).plain))
+@contextmanager
+def repeatable(file: Any, source: FileSource, folder: Path) -> Iterator[Any]:
+    """The file; of a pipe, a temporary copy that can be read twice."""
+    if source.repeatable:
+        yield file
+        return
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".rosenblatt-pipe-") as copy:
+        size = source.copy_to(copy)
+        yield Piece(copy.name, source.format.name, size, shown=source.place)
 
 
 def _checkpoints(
@@ -421,34 +431,15 @@ def _checkpoints(
     if folder is not None and is_dataset(file):
         raise ParameterError(
             "a checkpoint must know its files again, which a dataset of pyarrow does not allow. "
-            "Give the folder of its files, with where if need be, or leave checkpoint out."
+            "Give the folder of its files, or leave checkpoint out."
         )
     if folder is not None:
         every = EVERY if every is None else every
         return CheckpointObserver(Path(folder), every, resume, asked, file, watcher.say)
     if resume or every is not None:
-        given = "resume" if resume else "every"
+        given = "resume" if resume else "checkpoint_every"
         raise ParameterError(f"{given} needs checkpoint, the folder where checkpoints are.")
     return nullcontext()
-
-
-def reader_settings(chunks: FileChunks) -> dict[str, Any]:
-    """How the file was read, with what had to be found out."""
-    name = type(chunks.format).__name__.lower().removesuffix("text").removeprefix("raw")
-    name = name.replace("arrowdataset", "parquet")
-    format: Any = chunks.format
-    held = {f.name: getattr(format, f.name) for f in fields(format)}
-    held = {
-        k: v for k, v in held.items() if v is not None and k not in ("columns", "kinds", "where")
-    }
-    for key in ("dropped", "dataset"):
-        held.pop(key, None)
-    if "missing" in held:
-        held["missing"] = list(held["missing"])
-    held.pop("n_features", None)
-    if name == "libsvm":
-        held["zero_based"] = chunks.counts_from_zero
-    return {"format": name, **held}
 
 
 # ----------------------------------------------------------------------------------- streams
@@ -457,20 +448,21 @@ def reader_settings(chunks: FileChunks) -> dict[str, Any]:
 def fit_stream(
     chunks: Iterable[Any] | Callable[[], Iterable[Any]],
     *,
-    passes: int = 1,
+    max_iter: int = 1,
     keep: str = "average",
     rule: str | Rule = "perceptron",
     eta0: float = 1.0,
     fit_intercept: bool = True,
     classes: Sequence[Any] | None = None,
     feature_names: Sequence[str] | None = None,
-    shuffle_seed: int | None = None,
+    shuffle: bool = False,
+    random_state: int = 0,
     cache: str | Path | None = None,
     watcher: Watcher | None = None,
 ) -> FitResult:
     """Train on chunks of rows, of which one is in memory at a time.
 
-    The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=passes, tol=None,
+    The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=max_iter, tol=None,
     keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on all rows as one float64
     matrix.
 
@@ -480,10 +472,10 @@ def fit_stream(
         Of (X, y) or (X, y, sample_weight). X is an array, a sparse matrix or a frame; sparse ones
         may get wider. Also what :func:`rosenblatt.read_chunks` returns, or a
         :class:`rosenblatt.RawStream`. An iterator, such as a generator, can be read only once: with
-        more than one pass its rows are cached. Anything else is iterated again for every pass.
-    passes : int
-        Most passes over the rows; fewer if a whole pass moves nothing, or the weights return to
-        earlier ones.
+        more than one epoch its rows are cached. Anything else is iterated again for each epoch.
+    max_iter : int
+        The most epochs. Training stops earlier after an epoch without an update, or when the
+        weights return to earlier ones.
     keep : "average" or "last"
         The mean of the weights after every visit, or the last weights.
     rule : str or Rule
@@ -493,15 +485,17 @@ def fit_stream(
     fit_intercept : bool
         Learn an offset.
     classes : sequence or None
-        All labels. If left out, they may appear at any time in the first pass.
+        All labels. If left out, they may appear at any time in the first epoch.
     feature_names : sequence of str or None
         Names of the columns; those of the frames if left out.
-    shuffle_seed : int or None
-        Draws the order of visits, another one in every pass (docs/how-to/out_of_core.md). All rows
-        are cached first.
+    shuffle : bool
+        Visit the rows in a random order, a new one in each epoch (docs/how-to/out_of_core.md). All
+        rows are cached first.
+    random_state : int
+        Seed of the order, with `shuffle`. The same seed gives the same weights.
     cache : str, Path or None
         Folder for rows that are cached, beyond 32 MiB in memory; that for temporary files if left
-        out. If given, later passes read the cache in place of `chunks`.
+        out. If given, later epochs read the cache in place of `chunks`.
     watcher : Watcher or None
         Receives progress and messages.
 
@@ -514,9 +508,9 @@ def fit_stream(
     >>> def chunks():
     ...     yield [[0, 0], [0, 1], [1, 0]], ["no", "no", "no"]
     ...     yield [[1, 1]], ["yes"]
-    >>> done = fit_stream(chunks, passes=100, keep="last")
-    >>> done.model.coef, done.model.intercept, done.mistakes.sum()
-    (array([[3., 2.]]), array([-4.]), np.int64(18))
+    >>> done = fit_stream(chunks, max_iter=100, keep="last")
+    >>> done.model.coef, done.model.intercept, done.trace.n_mistakes
+    (array([[3., 2.]]), array([-4.]), 18)
     >>> done.model.predict([[1, 1], [0, 1]])
     array(['yes', 'no'], dtype='<U3')
     """
@@ -526,26 +520,27 @@ def fit_stream(
             f"chunks is a {type(chunks).__name__}. Read it with read_chunks(..., target=...), or "
             "use fit_file."
         )
-    options, settings = settings_for(passes, keep, rule, eta0, fit_intercept)
-    shuffle = Shuffle.from_seed(shuffle_seed)
-    if shuffle is not None:
-        options["shuffle_seed"] = shuffle_seed
+    options, settings = settings_for(max_iter, keep, rule, eta0, fit_intercept)
+    order = Shuffle.from_seed(random_state) if shuffle else None
+    if shuffle:
+        options |= {"shuffle": True, "random_state": random_state}
     named = None if classes is None else sorted_classes(as_labels(classes, name="classes"))
     training: dict[str, Any] = {
-        "settings": settings, "shuffle": shuffle, "watcher": watcher or Silent(),
+        "settings": settings, "shuffle": order, "watcher": watcher or Silent(),
     }  # fmt: skip
     if isinstance(chunks, FileChunks):
-        scratch = _folder(cache) if shuffle is not None or passes > 1 else None
-        run, read = _train_chunks(chunks, None, classes=named, scratch=scratch, **training)
-        names = _names(feature_names, run.group) or read.feature_names
-        columns = getattr(read.format, "columns", None)
+        labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
+        read = chunks.source(labels)
+        scratch = _folder(cache) if shuffle or max_iter > 1 else None
+        run = train(read, scratch=scratch, **training)
+        names = _names(feature_names, run.group) or read.format.feature_names
         return _result(
-            run, began, names, options, read, columns, file=read.path, file_bytes=read.size,
-            skipped=read.skipped,
+            run, began, names, options, read, file=Path(read.place), file_bytes=read.size,
+            skipped=read.skipped, unlabelled=read.unlabelled,
         )  # fmt: skip
     labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
-    source = ChunkSource(chunks, labels, copy=passes > 1 or shuffle is not None)
-    cached = shuffle is not None or (passes > 1 and (not source.repeatable or cache is not None))
+    source = ChunkSource(chunks, labels, copy=max_iter > 1 or shuffle)
+    cached = shuffle or (max_iter > 1 and (not source.repeatable or cache is not None))
     run = train(source, scratch=_folder(cache) if cached else None, **training)
     columns = _columns_of(chunks)
     found = (source.feature_names or ()) if columns is None else columns.feature_names

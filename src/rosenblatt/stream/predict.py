@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.datasets import files_on_disk, is_dataset, name_of
-from rosenblatt.data.file_source import block_rows
-from rosenblatt.data.formats import format_of
-from rosenblatt.data.readers import FileChunks, read_chunks
-from rosenblatt.data.reading import Skipped
-from rosenblatt.data.written import check_place, replacing
+from rosenblatt import _core
+from rosenblatt.data.source import label_key
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.model_file import LinearModel, load_model
-from rosenblatt.stream.fit import opened
+from rosenblatt.io.atomic import check_output, replace_file
+from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.byte_stream import ByteStream
+from rosenblatt.io.libsvm import index_of
+from rosenblatt.io.location import STANDARD_INPUT, locate
+from rosenblatt.io.parquet import is_dataset
+from rosenblatt.io.reader import FileSource, format_in, open_source
+from rosenblatt.io.text_format import SETTINGS, Labels, ReadOptions
+from rosenblatt.model.linear_model import LinearModel
+from rosenblatt.model.model_file import load_model
+from rosenblatt.stream.fit import local_files
 from rosenblatt.stream.train import Silent, Watcher
-
-if TYPE_CHECKING:  # pyarrow is for raw columns
-    from rosenblatt.data.columns.frozen import Columns
 
 Array = npt.NDArray[Any]
 
@@ -44,7 +45,7 @@ class PredictResult:
         labels.
     errors : int
         Labelled rows that were predicted wrongly.
-    skipped : Skipped
+    skipped : SkippedLines
         Malformed lines that were left out.
     seconds : float
     """
@@ -54,7 +55,7 @@ class PredictResult:
     rows: int
     labelled: int
     errors: int
-    skipped: Skipped
+    skipped: SkippedLines
     seconds: float
 
     @property
@@ -93,10 +94,12 @@ def predict_file(
     file : str, Path or pyarrow dataset
         Rows of the same features, read as the file of the model was where that is not said.
     out : str, Path, open file or None
-        Where the labels go, one per line.
+        Where the labels go: one CSV field per line, in quotes where a label has a quote, a comma, a
+        tab or a line break.
     scores : bool
-        Write a table instead, with a header and tabs: the label and the score w.x + b, which is
-        >= 0 for the second class; with more than two classes, one score per class.
+        Write a table instead, with a header and tabs between the fields: the label and the score
+        w.x + b, which is >= 0 for the second class; with more than two classes, one score per
+        class.
     watcher : Watcher or None
         Receives progress and messages.
     **reading
@@ -112,7 +115,7 @@ def predict_file(
     >>> from rosenblatt import fit_file
     >>> folder = Path(mkdtemp())
     >>> size = (folder / "train.svm").write_text("+1 1:2 2:1\\n-1 2:1\\n+1 1:3\\n")
-    >>> done = fit_file(folder / "train.svm", folder / "model", passes=9, keep="last")
+    >>> done = fit_file(folder / "train.svm", folder / "model", max_iter=9, keep="last")
     >>> told = predict_file(
     ...     folder / "model", folder / "train.svm", folder / "labels.tsv", scores=True
     ... )
@@ -120,53 +123,66 @@ def predict_file(
     (0.0, ['label\\tscore', '1\\t2.0', '-1\\t-2.0', '1\\t5.0'])
     """
     began, held = time.perf_counter(), load_model(model)
-    file, place = opened(file, reading), name_of(file)
     out = Path(out) if isinstance(out, str) else out
     if scores and out is None:
         raise ParameterError(
             "scores are written to `out` (--out). Say where; --out - is standard output."
         )
     if isinstance(out, Path):
-        for path in files_on_disk(file) if is_dataset(file) else [file]:
-            check_place(out, {"the data file": path})
-        check_place(out, {"the model": Path(model)})
+        for path in local_files(file):
+            check_output(out, {"the data file": path})
+        check_output(out, {"the model": Path(model)})
     watcher = watcher or Silent()
-    source = read_chunks(file, progress=watcher.progress, **_same_reading(held, place, reading))
+    reading.setdefault("progress", watcher.progress)
+    source = _opened(held, file, reading)
     watcher.begin(1)
-    with replacing(out) if isinstance(out, Path) else nullcontext(out) as labels:
+    with replace_file(out) if isinstance(out, Path) else nullcontext(out) as labels:
         counts = _labelled(held, source, labels, scores)
-    where = out if isinstance(out, Path) or out is None else Path("-")
-    return PredictResult(place, where, *counts, source.skipped, time.perf_counter() - began)
+    where = out if isinstance(out, Path) or out is None else Path(STANDARD_INPUT)
+    seconds = time.perf_counter() - began
+    return PredictResult(Path(source.place), where, *counts, source.skipped, seconds)
 
 
 def _labelled(
-    model: LinearModel, source: FileChunks, out: BinaryIO | None, with_scores: bool
+    model: LinearModel, source: FileSource, out: BinaryIO | None, with_scores: bool
 ) -> tuple[int, int, int]:
     """How many rows there are, how many have a label, how many of these were predicted wrongly."""
     rows, labelled, errors, known = 0, 0, 0, False
-    texts = np.array([written(label) for label in model.classes.tolist()], dtype=object)
+    texts = np.array([csv_field(written(label)) for label in model.classes.tolist()], dtype=object)
     if out is not None and with_scores:
-        names = [f"score:{text}" for text in texts] if len(texts) > 2 else ["score"]
+        labels = map(written, model.classes.tolist())
+        names = [csv_field(f"score:{text}") for text in labels] if len(texts) > 2 else ["score"]
         out.write(("\t".join(["label", *names]) + "\n").encode())
-    for X, y, _ in source.plain:
-        if source.feature_names and model.feature_names not in ((), source.feature_names):
-            raise DataError(
-                f"the columns of {source.path} are not those of the model: "
-                f"{_first_difference(source.feature_names, model.feature_names)}. Give the same "
-                "columns in the same order."
-            )
-        scores = model.scores(block_rows(X))
-        predicted = model.decided(scores)
+    for X, y, _ in source.settled_rows():
+        scores = model.decision_function(X)
+        predicted = _core.decide(scores.reshape(len(scores), -1))
+        numbers = class_numbers(y, model.classes)
         rows += len(predicted)
-        there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
-        labelled += int(there.sum())
-        errors += int((predicted != y)[there].sum())
-        known = known or bool(np.isin(y, model.classes).any())
+        labelled += int(np.count_nonzero(numbers >= 0))
+        errors += int(np.count_nonzero((predicted != numbers) & (numbers >= 0)))
+        known = known or bool(((numbers >= 0) & (numbers < len(model.classes))).any())
         if out is not None:
-            lines = texts[np.searchsorted(model.classes, predicted)]
+            lines = texts[predicted]
             told = _with_scores(lines, scores) if with_scores else lines.tolist()
             out.write(("\n".join(told) + "\n").encode())
     return (rows, labelled, errors) if known else (rows, 0, 0)
+
+
+def class_numbers(y: Array | Labels, classes: Array) -> Array:
+    """The number of the class of each label; -1 for no label, len(classes) for any other label.
+
+    >>> class_numbers(np.array([1.0, np.nan, 7.0]), np.array([-1, 1]))
+    array([ 1, -1,  2])
+    """
+    numbers = {label: k for k, label in enumerate(classes.tolist())}
+    if isinstance(y, Labels):
+        texts = y.are_texts or classes.dtype.kind == "U"
+        found = [numbers.get(w if texts else label_key(w), len(classes)) for w in y.words]
+        return np.array([*found, -1])[y.codes]
+    values, place = np.unique(y, return_inverse=True)
+    missing = values != values
+    found = [numbers.get(value, len(classes)) for value in values.tolist()]
+    return np.where(missing, -1, np.array(found, dtype=np.int64))[place]
 
 
 def _with_scores(labels: Array, scores: Array) -> list[str]:
@@ -176,54 +192,72 @@ def _with_scores(labels: Array, scores: Array) -> list[str]:
 
 
 def written(label: Any) -> str:
-    """A label as a line of text: 1.0 as 1."""
+    """A label as text: 1.0 as 1."""
     whole = isinstance(label, float) and label.is_integer()
     return str(int(label)) if whole else str(label)
 
 
-def _first_difference(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
-    pairs = zip(chain(found, [None]), chain(wanted, [None]), strict=False)
-    for k, (one, other) in enumerate(pairs):
-        if one != other:
-            return f"column {k} is {one!r}, the model has {other!r}"
-    return f"there are {len(found)}, the model has {len(wanted)}"
+def csv_field(text: str) -> str:
+    """A text as one field of CSV or TSV, in quotes where they are needed.
+
+    >>> print(csv_field("plain"), csv_field('5" disc'), csv_field("a,b"), csv_field(""))
+    plain "5"" disc" "a,b" ""
+    """
+    if text and not any(c in text for c in '",\t\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
-def _same_reading(model: LinearModel, file: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Settings of the file of the model, where they apply to this one and no others are given."""
+def _opened(model: LinearModel, file: Any, given: dict[str, Any]) -> FileSource:
+    """The file, read as that of the model where nothing else is said."""
     given = {k: v for k, v in given.items() if v is not None}
-    name = given.get("format") or format_of(file)
-    was = {k: v for k, v in model.reader.items() if k not in ("format", "delimiter", "labels")}
-    trained = model.reader.get("format")
+    dataset = is_dataset(file)
+    options = ReadOptions.of(given)
+    pipe: Any = None
+    name = options.format or ("parquet" if dataset else None)
+    if name is None:
+        piece = locate(file)[0]
+        name = piece.format
+        if name is None:
+            pipe = ByteStream(piece)
+            name = format_in(pipe)
+            if not piece.is_pipe:
+                pipe.close()
+                pipe = None
+    trained, was = model.reader.get("format"), dict(model.reader)
     if trained and (trained == "vw") != (name == "vw"):
         raise DataError(
             f"the model was trained on {trained}, and {file} is read as {name}: features of VW "
             "text are hashed, so those of one are not those of the other. Give the same format."
         )
-    if name != model.reader.get("format"):
-        was = {"target": was["target"]} if "target" in was and name in ("csv", "parquet") else {}
+    if name != trained:
+        was = {"target": was["target"]} if "target" in was else {}
+    was.pop("delimiter", None)
+    kept = {k: v for k, v in was.items() if k in SETTINGS[name] and k not in given}
+    options = replace(options, optional_label="target" not in given, **kept)
+    tables, encoder, wanted = ("csv", "parquet"), None, None
     if model.columns is not None:
-        was["columns"] = _columns(model, file, name)
-    elif name in ("csv", "parquet") and "target" not in given:
-        was["n_features"] = model.n_features  # as many columns: no labels
-    if name == "csv":
-        kinds = {"U": "text", "i": "integers", "u": "integers", "f": "numbers"}
-        was["labels"] = kinds.get(model.classes.dtype.kind)
-    return {**was, **given}
+        from rosenblatt.data.columns.frozen import Columns
+        from rosenblatt.stream.columns import ColumnsEncoder
 
-
-def _columns(model: LinearModel, file: Path, name: str) -> Columns:
-    """What the model does to raw columns, if the file has any."""
-    from rosenblatt.data.columns.frozen import Columns
-
-    columns = Columns.from_json(model.columns)
-    if columns.width != model.n_features:
-        raise DataError(
-            f"the columns of the model make {columns.width} features, and it has weights for "
-            f"{model.n_features}. Train it again."
-        )
-    if name not in ("csv", "parquet"):
-        raise DataError(
-            f"the model was trained on columns, and {file} is read as {name}. Give CSV or Parquet."
-        )
-    return columns
+        if name not in tables:
+            raise DataError(
+                f"the model was trained on columns, and {file} is read as {name}. Give CSV or "
+                "Parquet."
+            )
+        columns = Columns.from_json(model.columns)
+        if columns.width != model.n_features:
+            raise DataError(
+                f"the columns of the model make {columns.width} features, and it has weights for "
+                f"{model.n_features}. Train it again."
+            )
+        encoder = ColumnsEncoder(columns)
+        options, wanted = replace(options, kinds=encoder.kinds), list(encoder.kinds)
+    elif name in tables:
+        wanted = list(model.feature_names) or None
+    features = None
+    if model.large_indices is not None:
+        features = index_of(model.large_indices, closed=True)
+    return open_source(
+        file, options, encoder=encoder, feature_names=wanted, stream=pipe, features=features
+    )

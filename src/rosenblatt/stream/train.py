@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rosenblatt.data.block import START
-from rosenblatt.data.file_source import CachedSource, ShuffledSource
-from rosenblatt.data.reading import Progress
-from rosenblatt.data.shuffle import Shuffle
 from rosenblatt.data.source import Source
+from rosenblatt.io.block_cache import CachedSource, Shuffle, ShuffledSource
+from rosenblatt.io.progress import Progress
 from rosenblatt.learn import engine
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
@@ -111,8 +110,8 @@ def train(
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 0, 0, 1]
     >>> chunks = ChunkSource([(X[:3], y[:3]), (X[3:], y[3:])])
     >>> done = train(chunks, TrainingSettings(max_iter=100))
-    >>> done.group.kept(), done.group.mistakes.sum(), str(done.group.reasons[0])
-    ((array([[3., 2.]]), array([-4.])), np.int64(18), 'separated')
+    >>> done.group.kept(), done.group.trace().n_mistakes, str(done.group.reasons[0])
+    ((array([[3., 2.]]), array([-4.])), 18, 'separated')
     """
     watcher = watcher or Silent()
     timer = EpochTimer(watcher)

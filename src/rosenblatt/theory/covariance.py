@@ -1,13 +1,12 @@
-"""Covariance: means, covariances and priors, checked once; ranks and roots in floats.
+"""Covariance matrices: validation, rank, roots, and coordinates in which two are diagonal.
 
-A covariance is looked at with its features scaled by powers of two to variances near 1, so that
-units do not matter. An eigenvalue of that matrix below `ZERO` times its size is rounding: it may
-be 0. Whether it is, the rank over the rationals says; if it is not, floats cannot work with it.
+Eigenvalues are computed after the features are scaled by powers of two to variances near 1, so
+units do not matter. An eigenvalue below `ZERO` times the largest one is rounding. Whether it is 0
+is decided by the rank over the rationals; if it is not 0, floats cannot work with the matrix.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,60 +14,64 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
-from scipy.linalg import solve_triangular
+from scipy.linalg import blas, eigh
 
-from rosenblatt.errors import DataError, ParameterError, Undecided
+from rosenblatt.errors import DataError, UndecidedError
 
 Array = npt.NDArray[Any]
 ASYMMETRY = 1e-12  # relative; more is a mistake, less is rounding
 ZERO = 2.0**-49  # an eigenvalue, relative to the size of the scaled matrix
+SMALL = 1e-9  # a relative difference that is neither 0 nor large enough for floats
 
 
-def as_mean(mean: Any, name: str) -> Array:
-    """A mean as a vector; a number is a vector of length 1."""
-    out = _numbers(mean, name)
+def as_vector(values: Any, name: str) -> Array:
+    """A mean as a vector that cannot be changed; a number is a vector of length 1."""
+    out = _numbers(values, name)
     out = out.reshape(1) if out.ndim == 0 else out
     if out.ndim != 1 or out.size == 0:
         raise DataError(
-            f"{name} has shape {np.shape(mean)}. Give a vector with one number per feature."
+            f"{name} has shape {np.shape(values)}. Give a vector with one number per feature."
         )
-    return _locked(out)
+    out.setflags(write=False)
+    return out
 
 
-def as_covariance(cov: Any, d: int, name: str) -> Array:
-    """A covariance as a symmetric matrix that is positive semidefinite, up to rounding.
+def as_covariance(values: Any, d: int, name: str) -> Array:
+    """A symmetric matrix that is positive semidefinite, up to rounding.
 
     A number is that variance in every direction.
     """
-    S = _numbers(cov, name)
+    S = _numbers(values, name)
     if S.ndim == 0:
         S = float(S) * np.eye(d)
     if S.shape != (d, d):
         raise DataError(
-            f"{name} has shape {np.shape(cov)}, but the mean has {d} entries. Give a "
+            f"{name} has shape {np.shape(values)}, but the mean has {d} entries. Give a "
             f"{d} x {d} matrix, or one number: the variance in every direction."
         )
-    top = float(np.abs(S).max())
     gap = np.abs(S - S.T)
-    if gap.max() > ASYMMETRY * top:
+    if gap.max() > ASYMMETRY * np.abs(S).max():
         i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
         raise DataError(
             f"{name} is not symmetric: entry ({i}, {j}) is {S[i, j]!r}, ({j}, {i}) is {S[j, i]!r}. "
             "Give (S + S.T) / 2 if that is what you mean."
         )
     S = S if not gap.any() else (S + S.T) / 2
-    _check_semidefinite(S, name)
-    return _locked(S)
-
-
-def as_prior(prior: Any) -> float:
-    """The probability of class 1."""
-    number = isinstance(prior, (int, float, np.floating, np.integer))
-    if not number or isinstance(prior, bool) or not 0 <= prior <= 1:
-        raise ParameterError(
-            f"prior1 is the probability of class 1 and must be from 0 to 1, got {prior!r}."
+    found = Covariance(S)
+    least = float(found.values[0])
+    if least < -found.zero:
+        advice = "A covariance has no negative variance in any direction; check how it was made."
+        if least > -1e-8:
+            more = 2 * float(np.abs(S).max()) * -least
+            advice = (
+                f"If that is rounding, add a little to the diagonal: S + {more:.1g} * np.eye(d)."
+            )
+        raise DataError(
+            f"{name} is not positive semidefinite: its smallest eigenvalue is about "
+            f"{float(np.linalg.eigvalsh(S)[0]):.3g}. {advice}"
         )
-    return float(prior)
+    S.setflags(write=False)
+    return S
 
 
 def _numbers(values: Any, name: str) -> Array:
@@ -81,58 +84,28 @@ def _numbers(values: Any, name: str) -> Array:
     return out
 
 
-def _locked(values: Array) -> Array:
-    values.setflags(write=False)
-    return values
-
-
-def _check_semidefinite(S: Array, name: str) -> None:
-    spread = Spread(S)
-    least = float(spread.values[0])
-    if least >= -spread.zero:
-        return
-    advice = "A covariance has no negative variance in any direction; check how it was made."
-    if least > -1e-8:
-        more = 2 * float(np.abs(S).max()) * -least
-        advice = f"If that is rounding, add a little to the diagonal: S + {more:.1g} * np.eye(d)."
-    raise DataError(
-        f"{name} is not positive semidefinite: its smallest eigenvalue is about "
-        f"{float(np.linalg.eigvalsh(S)[0]):.3g}. {advice}"
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """A covariance S = R R', its rank, and the directions in which nothing varies.
-
-    scale : powers of two that bring the variances near 1; 1 where there is none
-    values, axes : eigenvalues, the least first, and eigenvectors of the scaled matrix
-    """
+class Covariance:
+    """A covariance S = R R', its rank, and the directions in which nothing varies."""
 
     S: Array
 
     @cached_property
     def scale(self) -> Array:
+        """Powers of two that bring the variances near 1; 1 where there is none."""
         variance = np.maximum(np.diagonal(self.S), 0.0)
         exponent = np.where(variance > 0, np.frexp(variance)[1], 0)
         return np.asarray(np.ldexp(1.0, -(exponent // 2)))
 
     @cached_property
-    def scaled(self) -> Array:
-        return np.asarray(self.scale[:, None] * self.S * self.scale)
-
-    @cached_property
     def _eigen(self) -> tuple[Array, Array]:
-        values, axes = np.linalg.eigh(self.scaled)
+        values, axes = np.linalg.eigh(self.scale[:, None] * self.S * self.scale)
         return values, axes
 
     @property
     def values(self) -> Array:
+        """Eigenvalues of the scaled matrix, the least first."""
         return self._eigen[0]
-
-    @property
-    def axes(self) -> Array:
-        return self._eigen[1]
 
     @property
     def zero(self) -> float:
@@ -140,53 +113,98 @@ class Spread:
         return len(self.S) * ZERO * float(np.abs(self.values).max())
 
     @property
-    def full(self) -> bool:
+    def regular(self) -> bool:
         return bool(self.values[0] > self.zero)
 
     @cached_property
     def rank(self) -> int:
-        """The rank, exactly; `Undecided` if floats cannot tell an eigenvalue from 0."""
+        """The rank, exactly; `UndecidedError` if floats cannot tell an eigenvalue from 0."""
         found = int((self.values > self.zero).sum())
-        if not self.full and exact_rank(self.exact) != found:
+        if not self.regular and exact(self.S).rref()[1] != found:
             raise too_near()
         return found
 
     @property
-    def exact(self) -> fmpq_mat:
-        return exact(self.S)
+    def null(self) -> Array:
+        """Columns n with no variance of n.x."""
+        return self.scale[:, None] * self._eigen[1][:, self.values <= self.zero]
 
     @property
-    def null(self) -> Array:
-        """Directions n, columns, with no variance of n.(scale * x)."""
-        return self.axes[:, self.values <= self.zero]
+    def inside(self) -> Array:
+        """Columns n so that the n.x vary and determine x - mean; the features if S is regular."""
+        if self.regular:
+            return np.eye(len(self.S))
+        return self.scale[:, None] * self._eigen[1][:, self.values > self.zero]
 
     @cached_property
     def root(self) -> Array:
         """R with R R' = S, as many columns as the rank: x = mean + R z for standard normal z."""
-        if self.full:
-            return cholesky(self.scaled) / self.scale[:, None]
-        there = self.values > self.zero
-        return self.axes[:, there] * np.sqrt(self.values[there]) / self.scale[:, None]
+        if self.regular:
+            return cholesky(self.S)
+        values, axes = self._eigen
+        there = values > self.zero
+        return axes[:, there] * np.sqrt(values[there]) / self.scale[:, None]
 
-    def log_density(self, X: Array) -> Array:
-        """Of N(0, S) at the rows of X, if S is not singular."""
-        z = solve_triangular(cholesky(self.scaled), (X * self.scale).T, lower=True)
-        with np.errstate(over="ignore"):
-            squares = np.sum(z * z, axis=0)
-        d = len(self.S)
-        return np.asarray(-self.log_determinant / 2 - squares / 2 - d * math.log(2 * math.pi) / 2)
 
-    @property
-    def log_determinant(self) -> float:
-        """Of S, if it is not singular."""
-        inside = 2 * np.sum(np.log(np.diagonal(cholesky(self.scaled))))
-        return float(inside - 2 * np.sum(np.log(self.scale)))
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """u = T (x - mean0), for which class 0 is N(0, diag(share)), class 1 N(m, diag(rest)).
 
-    @property
-    def inverse(self) -> Array:
-        """Of S, if it is not singular."""
-        half = solve_triangular(cholesky(self.scaled), np.eye(len(self.S)), lower=True)
-        return np.asarray(self.scale[:, None] * (half.T @ half) * self.scale)
+    share + rest = 1, and both are precise even if small. Directions in which neither class varies
+    are left out.
+
+    Attributes
+    ----------
+    gap : how far the means differ along these
+    overlap : whether both classes vary in the same directions, and the means differ along no other;
+        if not, a row belongs to one class only, except with probability 0
+    """
+
+    T: Array
+    m: Array
+    share: Array
+    rest: Array
+    gap: Array
+    overlap: bool
+
+    @classmethod
+    def of(cls, of0: Covariance, of1: Covariance, delta: Array) -> Coordinates:
+        total = Covariance(of0.S + of1.S)
+        gap = _gap(of0, of1, total, delta)
+        P = total.inside.T
+        K0, K1 = P @ of0.S @ P.T, P @ of1.S @ P.T
+        if not of0.rank == of1.rank == len(P):
+            share, axes = eigh(K0, K0 + K1)
+            # beyond 0 and 1, and near them, is rounding
+            share = np.where(share < SMALL, 0.0, np.where(share > 1 - SMALL, 1.0, share))
+            T = axes.T @ P
+            return cls(T, T @ delta, share, 1 - share, gap, False)
+        if not len(P):
+            return cls(P, P @ delta, np.empty(0), np.empty(0), gap, not gap.any())
+        # singular values of a quotient of roots keep twice the digits of eigenvalues of S1^-1 S0
+        L1 = cholesky(K1)
+        T = divided(L1, P)
+        ratio = np.ones(len(P))
+        if not np.array_equal(of0.S, of1.S):
+            U, ratio, _ = np.linalg.svd(divided(L1, cholesky(K0)))
+            T = U.T @ T
+        norm = np.hypot(1.0, ratio)
+        T = T / norm[:, None]
+        return cls(T, T @ delta, (ratio / norm) ** 2, norm**-2.0, gap, not gap.any())
+
+
+def _gap(of0: Covariance, of1: Covariance, total: Covariance, delta: Array) -> Array:
+    """delta along the directions in which neither class varies; exactly 0 if it is."""
+    found = np.asarray(delta @ total.null)
+    if not found.size:
+        return found
+    both, rank = exact(of0.S) + exact(of1.S), len(delta) - found.size
+    pairs = zip(both.tolist(), exact(delta[:, None]).tolist(), strict=True)
+    apart = fmpq_mat([[*row, *v] for row, v in pairs]).rref()[1] > rank
+    tiny = np.abs(found).max() <= SMALL * np.abs(delta * total.scale).max()
+    if both.rref()[1] != rank or (apart and tiny):
+        raise too_near()
+    return found * apart
 
 
 def cholesky(S: Array) -> Array:
@@ -197,20 +215,20 @@ def cholesky(S: Array) -> Array:
         raise too_near() from None
 
 
+def divided(L: Array, B: Array) -> Array:
+    """L^-1 B for a lower triangular L."""
+    return np.asarray(blas.dtrsm(1.0, L, B, lower=1))  # LAPACK would start threads
+
+
 def exact(values: Any) -> fmpq_mat:
     """A matrix of floats as the rationals they are."""
     A = np.atleast_2d(np.asarray(values, dtype=np.float64))
     return fmpq_mat([[fmpq(*v.as_integer_ratio()) for v in row] for row in A.tolist()])
 
 
-def exact_rank(A: fmpq_mat) -> int:
-    """The rank over the rationals."""
-    return int(A.rref()[1])
-
-
-def too_near() -> Undecided:
+def too_near() -> UndecidedError:
     """A matrix that is neither singular nor far enough from it."""
-    return Undecided(
+    return UndecidedError(
         "a covariance is too nearly singular for floats. Leave out features that others "
         "determine, or add a little to its diagonal."
     )

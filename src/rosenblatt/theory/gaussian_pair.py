@@ -1,4 +1,4 @@
-"""Oracle: two Gaussian classes, the least possible error, and the error of any rule.
+"""GaussianPair: two Gaussian classes, the least possible error, and the error of any rule.
 
 Class 1 has probability p1, class 0 the rest; x of class k is N(m_k, S_k). The Bayes rule says
 class 1 where the log-odds
@@ -13,41 +13,74 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
-from rosenblatt.errors import DataError, ParameterError, Undecided
-from rosenblatt.theory.best_linear import best_plane
-from rosenblatt.theory.canonical import Canonical
-from rosenblatt.theory.covariance import Spread, as_covariance, as_mean, as_prior
-from rosenblatt.theory.gaussian_rules import (
-    LinearRule,
-    QuadraticRule,
-    as_plane,
-    as_points,
-    log_odds_coefficients,
-    quadratic_of,
-    sides,
+from rosenblatt.errors import DataError, ParameterError, UndecidedError
+from rosenblatt.theory.best_linear import best_direction
+from rosenblatt.theory.covariance import (
+    SMALL,
+    Coordinates,
+    Covariance,
+    as_covariance,
+    as_vector,
+    divided,
+    exact,
 )
-from rosenblatt.theory.oracle_comparison import Comparison, versus_oracle
+from rosenblatt.theory.losses import as_plane
+from rosenblatt.theory.quadratic_form import Quadratic
 
 Array = npt.NDArray[Any]
 AGREED = 1e-7  # two ways to compute an error agree to this, so that 1e-6 is safe
-__all__ = ["Comparison", "GaussianPair", "LinearRule", "QuadraticRule", "versus_oracle"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRule:
+    """Class 1 where x'A x + w.x + b >= 0; a linear rule has no A, a constant one w = 0.
+
+    Attributes
+    ----------
+    w, b : array, float
+    error : float
+        Its error for the pair it was made for.
+    A : array or None
+    """
+
+    w: Array
+    b: float
+    error: float
+    A: Array | None = None
+
+    def decision(self, X: Any) -> Array:
+        """x'A x + w.x + b for each row."""
+        points = _as_points(X, len(self.w))
+        linear = np.asarray(points @ self.w + self.b)
+        return linear if self.A is None else np.sum((points @ self.A) * points, axis=1) + linear
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """0 or 1 for each row."""
+        return np.asarray(self.decision(X) >= 0, dtype=np.int64)
+
+    def __str__(self) -> str:
+        kind = "linear rule" if self.A is None else f"quadratic rule A = {self.A},"
+        return f"{kind} w = {self.w}, b = {self.b:.9g}, error {self.error:.9g}"
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianPair:
-    """Two Gaussian classes, 0 and 1, with the exact errors of the rules that tell them apart.
+    """Two Gaussian classes, 0 and 1, with the true errors of the rules that tell them apart.
 
     Parameters
     ----------
-    mean0, mean1 : vector of d numbers, or a number for d = 1
-    cov0, cov1 : d x d covariance matrix, or a number: that variance in every direction
-        Positive semidefinite; singular ones are allowed.
+    mean0, mean1 : array-like of shape (d,), or float for d = 1
+    cov0, cov1 : array-like of shape (d, d), or float
+        Covariance matrix, or the variance in every direction. Positive semidefinite; singular ones
+        are allowed.
     prior1 : float, default=0.5
         The probability of class 1.
 
@@ -67,19 +100,20 @@ class GaussianPair:
     prior1: float = 0.5
 
     def __post_init__(self) -> None:
-        means = as_mean(self.mean0, "mean0"), as_mean(self.mean1, "mean1")
-        d = len(means[0])
-        if len(means[1]) != d:
+        mean0, mean1 = as_vector(self.mean0, "mean0"), as_vector(self.mean1, "mean1")
+        d, p = len(mean0), self.prior1
+        if len(mean1) != d:
             raise DataError(
-                f"mean0 has {d} entries and mean1 {len(means[1])}. Give both the same features."
+                f"mean0 has {d} entries and mean1 {len(mean1)}. Give both the same features."
             )
-        for name, value in (
-            ("mean0", means[0]),
-            ("mean1", means[1]),
-            ("cov0", as_covariance(self.cov0, d, "cov0")),
-            ("cov1", as_covariance(self.cov1, d, "cov1")),
-            ("prior1", as_prior(self.prior1)),
-        ):
+        number = isinstance(p, (int, float, np.floating, np.integer)) and not isinstance(p, bool)
+        if not number or not 0 <= p <= 1:
+            raise ParameterError(
+                f"prior1 is the probability of class 1 and must be from 0 to 1, got {p!r}."
+            )
+        given = {"mean0": mean0, "mean1": mean1, "prior1": float(p)}
+        given |= {k: as_covariance(getattr(self, k), d, k) for k in ("cov0", "cov1")}
+        for name, value in given.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -92,12 +126,12 @@ class GaussianPair:
         return bool(np.array_equal(self.cov0, self.cov1))
 
     @cached_property
-    def _spreads(self) -> tuple[Spread, Spread]:
-        return Spread(self.cov0), Spread(self.cov1)
+    def _covariances(self) -> tuple[Covariance, Covariance]:
+        return Covariance(self.cov0), Covariance(self.cov1)
 
     @cached_property
-    def _canonical(self) -> Canonical:
-        return Canonical.of(*self._spreads, self.mean1 - self.mean0)
+    def _coordinates(self) -> Coordinates:
+        return Coordinates.of(*self._covariances, self.mean1 - self.mean0)
 
     @property
     def _log_odds(self) -> float:
@@ -119,6 +153,11 @@ class GaussianPair:
         seed : int, default=0
             The same seed gives the same rows.
 
+        Returns
+        -------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+
         Examples
         --------
         >>> X, y = GaussianPair([0, 0], 1.0, [3, 3], 1.0).sample((50, 20), seed=1)
@@ -136,12 +175,16 @@ class GaussianPair:
             y = rng.permutation(np.repeat([0, 1], n))
         else:
             y = (rng.random(n) < self.prior1).astype(np.int64)
-        z = rng.standard_normal((len(y), self.n_features))
-        X = np.empty(z.shape)
-        for k, mean, spread in zip((0, 1), (self.mean0, self.mean1), self._spreads, strict=True):
-            R = spread.root
-            X[y == k] = mean + z[y == k][:, : R.shape[1]] @ R.T
+        X = rng.standard_normal((len(y), self.n_features))
+        for k in (0, 1):
+            X[y == k] = self.drawn(k, X[y == k])
         return X, y
+
+    def drawn(self, label: int, z: Array) -> Array:
+        """Rows of class `label` from rows z of independent standard normal numbers."""
+        R = self._covariances[label].root
+        mean = (self.mean0, self.mean1)[label]
+        return np.asarray(mean + z[:, : R.shape[1]] @ R.T)
 
     def density(self, X: Any, label: int) -> Array:
         """The density of class `label` (0 or 1) at the rows of X, without its prior.
@@ -151,29 +194,56 @@ class GaussianPair:
         """
         if label not in (0, 1):
             raise ParameterError(f"label must be 0 or 1, got {label!r}.")
-        spread, mean = self._spreads[label], (self.mean0, self.mean1)[label]
-        if not spread.full:
+        if not self._covariances[label].regular:
             raise DataError(
                 f"cov{label} is singular, so class {label} has no density. Add a little to its "
                 "diagonal, or leave out features that others determine."
             )
-        return np.asarray(np.exp(spread.log_density(as_points(X, self.n_features) - mean)))
+        L, mean = self._covariances[label].root, (self.mean0, self.mean1)[label]
+        z = divided(L, (_as_points(X, self.n_features) - mean).T)
+        with np.errstate(over="ignore"):
+            logs = -np.sum(z * z, axis=0) / 2 - np.log(np.diagonal(L)).sum()
+        return np.asarray(np.exp(logs - self.n_features * math.log(2 * math.pi) / 2))
 
     # ------------------------------------------------------------------ the Bayes rule
 
     def decision(self, X: Any) -> Array:
         """The log-odds of class 1 at the rows of X; class 1 where they are >= 0.
 
-        Infinite where only one class can be: a prior of 0 or 1, or singular covariances.
+        Infinite where only one class is possible: a prior of 0 or 1, or singular covariances.
 
         >>> GaussianPair(0.0, 1.0, 2.0, 1.0).decision([[0.0], [1.0], [3.0]])
         array([-2.,  0.,  4.])
         """
-        points = as_points(X, self.n_features)
+        points = _as_points(X, self.n_features)
         if math.isinf(self._log_odds):
             return np.full(len(points), self._log_odds)
-        means = self.mean0, self.mean1
-        return self._canonical.decision(points, *means, self._log_odds, self.linear)
+        at = self._coordinates
+        if not at.overlap:
+            return np.where(self._in_class_0(points), -math.inf, math.inf)
+        u = (points - self.mean0) @ at.T.T
+        if self.linear:  # the squares cancel; share = rest = 1/2
+            return np.asarray(2 * (u @ at.m) - at.m @ at.m + self._log_odds)
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = u**2 / at.share - (u - at.m) ** 2 / at.rest
+        logs = float(np.sum(np.log(at.share) - np.log(at.rest)))
+        return np.asarray((terms.sum(axis=1) + logs) / 2 + self._log_odds)
+
+    def _in_class_0(self, X: Array) -> npt.NDArray[np.bool_]:
+        """Whether a row belongs to class 0, where a row can belong to one class only.
+
+        Floats are rarely exactly on the line or plane that holds a class, so near counts.
+        """
+        of0, of1 = self._covariances
+        far0, far1 = (
+            np.abs((X - mean) @ of.null).max(axis=1, initial=0.0)
+            for mean, of in ((self.mean0, of0), (self.mean1, of1))
+        )
+        if of0.rank == of1.rank:
+            return np.asarray(far0 <= far1)
+        scale = Covariance(self.cov0 + self.cov1).scale
+        near = SMALL * (1 + np.abs((X - self.mean0) * scale).max(axis=1))
+        return np.asarray(far0 <= near if of0.rank < of1.rank else far1 > near)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The Bayes rule: 0 or 1 for each row."""
@@ -182,10 +252,10 @@ class GaussianPair:
     def bayes_error(self) -> float:
         """The least error that any rule can have, to a millionth of itself or better.
 
-        In closed form for one feature and for equal covariances; otherwise by inverting the
-        characteristic function of the log-odds along a path on which nothing cancels. It is
-        computed twice, with the classes exchanged and the features in reverse; `Undecided` is
-        raised where rounding makes these differ.
+        In closed form for equal covariances; otherwise by inverting the characteristic function
+        of the log-odds along a path on which nothing cancels. It is computed twice, with the
+        classes exchanged and the features in reverse; `UndecidedError` is raised where rounding
+        makes these differ.
 
         >>> round(GaussianPair(0.0, 1.0, 1.0, 4.0, prior1=0.7).bayes_error(), 6)
         0.299658
@@ -194,39 +264,59 @@ class GaussianPair:
 
     @cached_property
     def _bayes_error(self) -> float:
-        p0, p1, log_odds = 1 - self.prior1, self.prior1, self._log_odds
-        found = self._canonical.least_error(p0, p1, log_odds, self.linear)
-        of1, of0 = (Spread(S[::-1, ::-1]) for S in (self.cov1, self.cov0))
-        other = Canonical.of(of1, of0, (self.mean0 - self.mean1)[::-1])
-        return _agreed(found, other.least_error(p1, p0, -log_odds, self.linear))
+        p0, p1 = 1 - self.prior1, self.prior1
+        of1, of0 = (Covariance(S[::-1, ::-1]) for S in (self.cov1, self.cov0))
+        other = Coordinates.of(of1, of0, (self.mean0 - self.mean1)[::-1])
+        return _agreed(
+            _least_error(self._coordinates, p0, p1, self._log_odds, self.linear),
+            _least_error(other, p1, p0, -self._log_odds, self.linear),
+        )
 
-    def bayes_rule(self) -> LinearRule | QuadraticRule:
+    def bayes_rule(self) -> GaussianRule:
         """The Bayes rule by its coefficients, if both covariances are regular.
 
         >>> rule = GaussianPair([0, 0], 1.0, [2, 0], 1.0).bayes_rule()
         >>> rule.w, rule.b
         (array([2., 0.]), -2.0)
         """
-        if not all(spread.full for spread in self._spreads):
+        if not all(S.regular for S in self._covariances):
             raise DataError(
                 "a covariance is singular, so the log-odds are no quadratic. Use decision(X)."
             )
         if math.isinf(self._log_odds):
             return self._constant(self.prior1 == 1)
-        A, w, b = log_odds_coefficients((self.mean0, self.mean1), self._spreads, self._log_odds)
-        if self.linear:
-            return LinearRule(w, b, self.bayes_error())
-        return QuadraticRule(A, w, b, self.bayes_error())
+        A, w, b = self.log_odds_coefficients()
+        return GaussianRule(w, b, self.bayes_error(), None if self.linear else A)
+
+    def log_odds_coefficients(self) -> tuple[Array, Array, float]:
+        """(A, w, b) of the log-odds x'A x + w.x + b, for regular covariances.
+
+        A = (S0^-1 - S1^-1) / 2,   w = S1^-1 m1 - S0^-1 m0,
+        b = (m0'S0^-1 m0 - m1'S1^-1 m1 + log(det S0 / det S1)) / 2 + log(p1 / p0).
+        """
+        inverses = [np.linalg.inv(S) for S in (self.cov0, self.cov1)]
+        slopes = [S @ m for S, m in zip(inverses, (self.mean0, self.mean1), strict=True)]
+        logs = [2 * np.log(np.diagonal(S.root)).sum() for S in self._covariances]
+        heights = self.mean0 @ slopes[0] - self.mean1 @ slopes[1]
+        b = float(heights + logs[0] - logs[1]) / 2 + self._log_odds
+        return (inverses[0] - inverses[1]) / 2, slopes[1] - slopes[0], b
 
     # ------------------------------------------------------------------- other rules
 
     def error_of(self, w: Any, b: Any = 0.0) -> float:
         """The true error of the linear rule "class 1 where w.x + b >= 0", in closed form.
 
+        The score is normal in each class, with mean w.m_k + b and variance w'S_k w; both are summed
+        without rounding.
+
         Parameters
         ----------
-        w : d numbers, also as `coef_` has them
-        b : the offset, default=0
+        w : array-like of d numbers, also as `coef_` has them
+        b : float, default=0.0
+
+        Returns
+        -------
+        float
 
         Examples
         --------
@@ -234,20 +324,24 @@ class GaussianPair:
         0.15865525393145707
         """
         weights, offset = as_plane(w, b, self.n_features)
-        missed = sides(weights, offset, self.mean1, self.cov1)[0]
-        false = sides(weights, offset, self.mean0, self.cov0)[1]
+        missed = _sides(weights, offset, self.mean1, self.cov1)[0]
+        false = _sides(weights, offset, self.mean0, self.cov0)[1]
         return self.prior1 * missed + (1 - self.prior1) * false
 
     def error_of_quadratic(self, A: Any, w: Any, b: Any = 0.0) -> float:
         """The true error of "class 1 where x'A x + w.x + b >= 0", to a millionth of itself.
 
-        Computed twice, with the features in either order; `Undecided` where rounding makes these
-        differ.
+        Computed twice, with the features in either order; `UndecidedError` where rounding makes
+        these differ.
 
         Parameters
         ----------
-        A : d x d matrix
+        A : array-like of shape (d, d)
         w, b : as for `error_of`
+
+        Returns
+        -------
+        float
 
         Examples
         --------
@@ -262,17 +356,16 @@ class GaussianPair:
             raise DataError(f"A has shape {matrix.shape}. Give a finite {d} x {d} matrix.")
         if not matrix.any():
             return self.error_of(weights, offset)
-        return _agreed(*(self._quadratic_error(matrix, weights, offset, k) for k in (1, -1)))
+        errors = []
+        for order in (1, -1):
+            of0, of1 = (
+                _quadratic(matrix, weights, offset, mean, S, order)
+                for mean, S in ((self.mean0, self.cov0), (self.mean1, self.cov1))
+            )
+            errors.append((1 - self.prior1) * of0.positive() + self.prior1 * of1.negative())
+        return _agreed(*errors)
 
-    def _quadratic_error(self, A: Array, w: Array, b: float, order: int) -> float:
-        """With the features as they are, order = 1, or in reverse, order = -1."""
-        parts = []
-        for mean, S in ((self.mean0, self.cov0), (self.mean1, self.cov1)):
-            R = Spread(S[::order, ::order]).root
-            parts.append(quadratic_of(A[::order, ::order], w[::order], b, mean[::order], R))
-        return (1 - self.prior1) * parts[0].positive() + self.prior1 * parts[1].negative()
-
-    def best_linear(self) -> LinearRule:
+    def best_linear(self) -> GaussianRule:
         """The linear rule of least true error (Anderson and Bahadur), constant rules included.
 
         The least error is searched for among all directions that can have it, and the rule
@@ -286,14 +379,24 @@ class GaussianPair:
         return self._best_linear
 
     @cached_property
-    def _best_linear(self) -> LinearRule:
-        plane = best_plane(self._canonical, self.mean0, self.mean1, self.prior1)
-        return self._rule(*plane) if plane else self._constant(self.prior1 > 0.5)
+    def _best_linear(self) -> GaussianRule:
+        at = self._coordinates
+        if self.prior1 not in (0.0, 1.0) and at.gap.any():
+            # the classes never meet along a direction in which neither varies
+            k = int(np.abs(at.gap).argmax())
+            w = Covariance(self.cov0 + self.cov1).null[:, k] * np.sign(at.gap[k])
+            return self._rule(w, -float(w @ (self.mean0 + self.mean1)) / 2)
+        if self.prior1 not in (0.0, 1.0) and at.m.size:
+            found = best_direction(at, self.prior1)
+            if found is not None:
+                w = found[0] @ at.T
+                return self._rule(w, -found[1] - float(w @ self.mean0))
+        return self._constant(self.prior1 > 0.5)
 
-    def _rule(self, w: Array, b: float) -> LinearRule:
-        return LinearRule(w, b, self.error_of(w, b))
+    def _rule(self, w: Array, b: float) -> GaussianRule:
+        return GaussianRule(w, b, self.error_of(w, b))
 
-    def _constant(self, one: bool) -> LinearRule:
+    def _constant(self, one: bool) -> GaussianRule:
         return self._rule(np.zeros(self.n_features), 1.0 if one else -1.0)
 
     def __str__(self) -> str:
@@ -304,10 +407,76 @@ class GaussianPair:
         )
 
 
+def _as_points(X: Any, d: int) -> Array:
+    """Rows of d numbers."""
+    points = np.asarray(X, dtype=np.float64)
+    points = points[:, None] if points.ndim == 1 and d == 1 else points
+    if points.ndim != 2 or points.shape[1] != d:
+        raise DataError(f"X has shape {np.shape(X)}. Give rows of {d} features, shape (n, {d}).")
+    return points
+
+
+def _least_error(at: Coordinates, p0: float, p1: float, log_odds: float, equal: bool) -> float:
+    """The Bayes error; in closed form for equal covariances.
+
+    With t = share / rest and c = m / sqrt(rest), the log-odds are for x of class 0
+    sum (1 - t) / 2 z^2 + sqrt(t) c z - c^2 / 2, for x of class 1 sum (1 / t - 1) / 2 z^2 + c / t z
+    + c^2 / (2 t), apart from constants. At its vertex either is -c^2 / (2 (1 - t)), which cancels
+    nothing.
+    """
+    if p1 in (0.0, 1.0) or not at.overlap:
+        return 0.0
+    if not at.m.any() and equal:
+        return min(p0, p1)
+    if equal:
+        D = math.sqrt(2.0) * float(np.linalg.norm(at.m))
+        return float(p0 * ndtr(-D / 2 + log_odds / D) + p1 * ndtr(-D / 2 - log_odds / D))
+    t, c = at.share / at.rest, at.m / np.sqrt(at.rest)
+    logs = np.log(t) / 2
+    with np.errstate(all="ignore"):
+        vertex = -(c**2) / (2 * (1 - t)) + logs
+        of0 = Quadratic.of((1 - t) / 2, np.sqrt(t) * c, -(c**2) / 2 + logs, vertex, log_odds)
+        of1 = Quadratic.of((1 / t - 1) / 2, c / t, c**2 / (2 * t) + logs, vertex, log_odds)
+    return p0 * of0.positive() + p1 * of1.negative()
+
+
+def _sides(w: Array, b: float, mean: Array, S: Array) -> tuple[float, float]:
+    """P(w.x + b < 0) and P(w.x + b >= 0) for x of N(mean, S), from exact sums."""
+    row = exact(w[None, :])
+    score = (row * exact(mean[:, None]))[0, 0] + exact(b)[0, 0]
+    variance = (row * exact(S) * row.transpose())[0, 0]
+    if variance <= 0:
+        return float(score < 0), float(score >= 0)
+    square = score * score / variance
+    try:
+        size = math.sqrt(Fraction(int(square.p), int(square.q)))
+    except OverflowError:
+        size = math.inf
+    size = -size if score < 0 else size
+    return float(ndtr(-size)), float(ndtr(size))
+
+
+def _quadratic(A: Array, w: Array, b: float, mean: Array, S: Array, order: int) -> Quadratic:
+    """x'A x + w.x + b for x of N(mean, S), as a quadratic in standard normals.
+
+    The features are taken as they are, order = 1, or in reverse, order = -1.
+    """
+    m, half, row = exact(mean[:, None]), exact((A + A.T) / 2), exact(w[None, :])
+    constant = (m.transpose() * half * m + row * m)[0, 0] + exact(b)[0, 0]
+    slopes = (2 * (m.transpose() * half) + row).entries()
+    slope, at = [float(Fraction(int(v.p), int(v.q))) for v in slopes], constant
+    R = Covariance(S[::order, ::order]).root
+    inside = R.T @ ((A + A.T) / 2)[::order, ::order] @ R
+    values, axes = np.linalg.eigh((inside + inside.T) / 2)
+    return Quadratic.of(
+        values, np.array(slope)[::order] @ R @ axes, float(Fraction(int(at.p), int(at.q)))
+    )
+
+
 def _agreed(one: float, other: float) -> float:
     """The first of two values that were computed in different ways, if they agree."""
     if abs(one - other) > AGREED * max(abs(one), abs(other)):
-        raise Undecided(
+        raise UndecidedError(
             f"rounding leaves an error between {one:.9g} and {other:.9g}, further apart than a "
             "millionth of it. The covariances are nearly singular, or differ by too many orders of "
             "magnitude: leave out features that others determine."

@@ -1,4 +1,4 @@
-"""Losses: hard, soft, hinge, logistic and squared, of the margin s = y (w.x + b).
+"""Losses: hard, soft, hinge, logistic and squared, as functions of the margin s = y (w.x + b).
 
     hard      1 if s < 0, else 0         chan's J_hard; a step
     soft      max(-s, 0)                 chan's J_soft, the perceptron loss
@@ -6,10 +6,10 @@
     logistic  log(1 + exp(-s))           minus the log-likelihood
     squared   (1 - s)^2                  = (g - y)^2, since y^2 = 1
 
-Each is a plain function of the margin. `value` sums it over rows, `gradient` differentiates the
-sum by w and b: the slope of the loss times y (x, 1), summed. Where a loss has a corner the
-slope is the one from the right (chan: the gradient of max(-s, 0) is 0 at s = 0), so that at
-w = 0 nothing moves. Sums are the lectures' J; `mean=True` divides by the number of rows.
+`value` sums a loss over rows, `gradient` differentiates the sum by w and b: the slope of the loss
+times y (x, 1), summed. Where a loss has a corner the slope is the one from the right (chan: the
+gradient of max(-s, 0) is 0 at s = 0), so that at w = 0 nothing moves. Sums are the lectures' J;
+`mean=True` divides by the number of rows.
 """
 
 from __future__ import annotations
@@ -22,27 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.theory.scored import Scored
-from rosenblatt.theory.soft_minimum import SoftMinimum, soft_minimum, soft_path
+from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
 
 Array = npt.NDArray[Any]
 TIES = ("mistake", "positive", "correct", "half")
-__all__ = [
-    "LOSSES",
-    "Gradient",
-    "SoftMinimum",
-    "gradient",
-    "hard",
-    "hinge",
-    "logistic",
-    "misclassified",
-    "soft",
-    "soft_minimum",
-    "soft_path",
-    "squared",
-    "value",
-]
 
 
 def hard(margin: Any) -> Array:
@@ -135,8 +119,7 @@ def value(loss: str, X: Any, y: Any, w: Any, b: Any = 0.0, *, mean: bool = False
     >>> value("soft", X, y, [2.0, 1.2]), value("hard", X, y, [2.0, 1.2])
     (0.3999999999999999, 1.0)
     """
-    of = _chosen(loss, LOSSES)
-    losses = of(Scored.of(X, y, w, b).margins)
+    losses = _chosen(loss, LOSSES)(margins(two_classes(X, y), w, b))
     with np.errstate(over="ignore"):
         return float(losses.mean() if mean else losses.sum())
 
@@ -165,10 +148,10 @@ def gradient(loss: str, X: Any, y: Any, w: Any, b: Any = 0.0, *, mean: bool = Fa
             "the hard loss is a step: its gradient is 0 wherever it has one. Descend on 'soft'."
         )
     slope = _chosen(loss, SLOPES)
-    at = Scored.of(X, y, w, b)
+    rows = two_classes(X, y)
     with np.errstate(over="ignore"):
-        signed = slope(at.margins) * at.y / (len(at.y) if mean else 1)
-        return Gradient(np.asarray(at.X.T @ signed, dtype=np.float64), float(signed.sum()))
+        signed = slope(margins(rows, w, b)) * rows.y / (len(rows.y) if mean else 1)
+        return Gradient(np.asarray(rows.X.T @ signed, dtype=np.float64), float(signed.sum()))
 
 
 def misclassified(X: Any, y: Any, w: Any, b: Any = 0.0, *, tie: str = "correct") -> Array:
@@ -191,14 +174,53 @@ def misclassified(X: Any, y: Any, w: Any, b: Any = 0.0, *, tie: str = "correct")
     """
     if tie not in TIES:
         raise ParameterError(f"tie must be one of {', '.join(map(repr, TIES))}, got {tie!r}.")
-    at = Scored.of(X, y, w, b)
-    on = (at.margins == 0) & (tie != "correct")
+    rows = two_classes(X, y)
+    s = margins(rows, w, b)
+    on = (s == 0) & (tie != "correct")
     if tie == "positive":
-        on &= at.y < 0
-    return np.flatnonzero((at.margins < 0) | on)
+        on &= rows.y < 0
+    return np.flatnonzero((s < 0) | on)
 
 
 def _chosen(loss: str, among: dict[str, Callable[[Any], Array]]) -> Callable[[Any], Array]:
     if loss not in among:
         raise ParameterError(f"loss must be one of {', '.join(map(repr, among))}, got {loss!r}.")
     return among[loss]
+
+
+def two_classes(X: Any, y: Any) -> Problem:
+    """Rows with labels of two classes; -1 and +1 mean themselves, even if one is absent."""
+    labels = as_labels(y)
+    plain = labels.dtype.kind in "iuf" and bool(np.isin(labels, (-1, 1)).all())
+    problem = Problem.of(X, y, classes=[-1, 1] if plain else None)
+    if len(problem.classes) != 2:
+        raise LabelError(
+            f"y needs two classes, got {len(problem.classes)} "
+            f"({', '.join(map(repr, problem.classes.tolist()[:5]))}). Give labels of two classes."
+        )
+    return problem
+
+
+def margins(rows: Problem, w: Any, b: Any) -> Array:
+    """y (w.x + b) of each row, in float64."""
+    weights, offset = as_plane(w, b, rows.n_features)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = np.asarray(rows.X @ weights, dtype=np.float64) + offset
+    if not np.isfinite(scores).all():
+        raise DataError(
+            "w.x + b leaves the range of floats for some rows. Divide X or w by a power of two."
+        )
+    return np.asarray(rows.y * scores)
+
+
+def as_plane(w: Any, b: Any, d: int) -> tuple[Array, float]:
+    """w of length d and a number b: also as an estimator has them, (1, d) and (1,)."""
+    weights, offset = np.asarray(w, np.float64).reshape(-1), np.asarray(b, np.float64).reshape(-1)
+    if weights.shape != (d,) or offset.shape != (1,):
+        raise DataError(
+            f"w has shape {np.shape(w)} and b {np.shape(b)}, but there are {d} features. Give {d} "
+            "weights and one offset."
+        )
+    if not (np.isfinite(weights).all() and np.isfinite(offset).all()):
+        raise DataError("w or b is not finite. Give finite numbers.")
+    return weights, float(offset[0])

@@ -1,4 +1,4 @@
-"""Quadratic: how probable a negative value of a quadratic in standard normals is.
+"""Quadratic forms in normal variables: the probability of a negative value.
 
     q(z) = sum_i a_i (z_i + h_i)^2 + g_i z_i + c,     z_i independent, standard normal
 
@@ -24,21 +24,20 @@ step is halved until two sums agree, and the finer one is far better than their 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import ndtr
 
-from rosenblatt.errors import Undecided
+from rosenblatt.errors import UndecidedError
 
 Array = npt.NDArray[Any]
 ENOUGH = 1e-9  # two sums must agree to this, relatively; the finer one is far better
 MOST_NODES = 1 << 21
-DEAD = 42.0  # exp(-42) of the peak is rounding
-NEGLIGIBLE = 1e-32  # a coordinate this much smaller than another does not move q
+NEGLIGIBLE = 42.0  # exp(-42) of the peak is rounding
+UNDERFLOW = -745.0  # exp of less is 0 in floats
 STEP = 0.25
 BEND = 0.5
 
@@ -53,78 +52,51 @@ class Quadratic:
     constant: float
 
     @classmethod
-    def of(cls, square: Any, slope: Any, constant: float) -> Quadratic:
-        """sum_i square_i z_i^2 + slope_i z_i + constant, in floats."""
+    def of(
+        cls, square: Any, slope: Any, constant: Any, vertex: Any = None, more: float = 0.0
+    ) -> Quadratic:
+        """sum_i square_i z_i^2 + slope_i z_i + constant.
+
+        With `vertex`, there is a constant for each term, vertex_i is the least or largest value of
+        the term, known more precisely than constant_i - slope_i^2 / (4 square_i), and `more` is
+        added.
+        """
         a, g = np.asarray(square, dtype=np.float64), np.asarray(slope, dtype=np.float64)
-        near = np.abs(g) <= 2 * np.abs(a)  # the vertex is within 1 of the origin
-        h = np.divide(g, 2 * a, out=np.zeros_like(g), where=near & (a != 0))
-        rest = np.where(near, 0.0, g)
-        return cls(a, h, rest, float(constant - np.sum(a * h * h)))
+        near = (np.abs(g) <= 2 * np.abs(a)) & (a != 0)  # the vertex is within 1 of the origin
+        h = np.divide(g, 2 * a, out=np.zeros_like(g), where=near)
+        if vertex is None:
+            total = constant - np.sum(a * h * h)
+        else:
+            total = np.sum(np.where(near, vertex, constant)) + more
+        return cls(a, h, np.where(near, 0.0, g), float(total))
 
     def positive(self) -> float:
         """P(q > 0), as accurately as `negative`."""
-        return self._mirrored().negative()
+        return Quadratic(-self.square, self.shift, -self.slope, -self.constant).negative()
 
     def negative(self) -> float:
         """P(q < 0), to about 1e-12 of itself if it is small."""
-        q = self._significant()
-        if len(q.square) == 0:
-            return float(q.constant < 0)
-        if len(q.square) == 1:
-            return q._one()
-        if q._never_below():
-            return 0.0
-        if q._mirrored()._never_below():
-            return 1.0
-        mean = q.constant + float(np.sum(q.square * (1 + q.shift**2)))
-        return _tail(q) if mean > 0 else 1.0 - _tail(q._mirrored())
-
-    def _mirrored(self) -> Quadratic:
-        return Quadratic(-self.square, self.shift, -self.slope, -self.constant)
-
-    def _significant(self) -> Quadratic:
-        """Scaled to size 1, without coordinates that do not matter."""
-        size = np.maximum(np.abs(self.square), np.abs(self.slope))
-        top = float(size.max(initial=0.0))
-        if top == 0:
-            return Quadratic(*(np.empty(0),) * 3, self.constant)
-        keep = size > NEGLIGIBLE * top
-        a, g = self.square[keep] / top, self.slope[keep] / top
+        size = float(np.maximum(np.abs(self.square), np.abs(self.slope)).max(initial=0.0))
+        if size == 0:
+            return float(self.constant < 0)
+        a, g = self.square / size, self.slope / size
         a = np.where(np.abs(a) <= 1e-18 * np.abs(g), 0.0, a)
-        with np.errstate(over="ignore"):
-            return Quadratic(a, self.shift[keep], g, float(np.float64(self.constant) / top))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            q = Quadratic(a, self.shift, g, float(np.float64(self.constant) / size))
+            mirrored = Quadratic(-a, self.shift, -g, -q.constant)
+            if q._never_negative() or mirrored._never_negative():
+                return float(not q._never_negative())
+            mean = q.constant + float(np.sum(a * (1 + q.shift**2)))
+            return _tail(q) if mean > 0 else 1.0 - _tail(mirrored)
 
-    def _far(self) -> float:
-        """q at its vertex, the coordinates without a square left out."""
+    def vertex(self) -> float:
+        """q where its derivatives vanish, the coordinates without a square left out."""
         bent = self.square != 0
         return self.constant - float(np.sum(self.slope[bent] ** 2 / (4 * self.square[bent])))
 
-    def _never_below(self) -> bool:
-        bowl = (self.square > 0) | ((self.square == 0) & (self.slope == 0))
-        return bool(bowl.all() and self._far() >= 0)
-
-    def _one(self) -> float:
-        """One coordinate: between or beyond two thresholds, or beyond one."""
-        a, h, g, c = (
-            float(self.square[0]),
-            float(self.shift[0]),
-            float(self.slope[0]),
-            self.constant,
-        )
-        if a == 0:
-            return float(ndtr(-c / abs(g)))
-        if g == 0:
-            if (c >= 0) == (a > 0) or c == 0:  # no sign change
-                return float(a < 0) if c <= 0 or a < 0 else 0.0
-            root = math.sqrt(-c / a)
-            low, high = -h - root, -h + root
-        else:
-            disc = g * g - 4 * a * c
-            if disc <= 0:
-                return float(a < 0)
-            q = -(g + math.copysign(math.sqrt(disc), g)) / 2
-            low, high = sorted((q / a, c / q))
-        return between(low, high) if a > 0 else float(ndtr(low) + ndtr(-high))
+    def _never_negative(self) -> bool:
+        convex = (self.square > 0) | ((self.square == 0) & (self.slope == 0))
+        return bool(convex.all() and self.vertex() >= 0)
 
     def cumulant(self, s: Array) -> Array:
         """K(s), for s off the real axis or between the singularities."""
@@ -141,117 +113,73 @@ class Quadratic:
         return self.constant + float(first.sum()), float(second.sum())
 
 
-def between(low: float, high: float) -> float:
-    """P(low < z < high), without cancellation."""
-    if low > 0:
-        low, high = -high, -low
-    return float(ndtr(high) - ndtr(low))
+def _saddle(q: Quadratic) -> float:
+    """The least K(s) - log(-s) for s < 0 right of the singularities; any near it will do."""
+    falling = -q.square[q.square < 0]
+    lowest = math.log(0.5 / float(falling.max())) if falling.size else 300.0
+    lowest -= 1e-13 * max(1.0, abs(lowest))
+
+    def slope(t: float) -> float:
+        s = -math.exp(t)
+        return q.derivatives(s)[0] * -s + 1.0  # times |s|, for the same sign
+
+    if slope(lowest) > 0:
+        return -math.exp(lowest)
+    return -math.exp(brentq(slope, -300.0, lowest, xtol=1e-6, rtol=1e-12))
 
 
 def _tail(q: Quadratic) -> float:
     """P(q < 0) where q is positive in the mean."""
     s0 = _saddle(q)
-    second = q.derivatives(s0)[1] + 1 / s0**2
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        path = _Path.chosen(q, s0, 1 / math.sqrt(second))
-        if path.peak < -745:
-            return 0.0
-        return path.integral()
+    r = 1 / math.sqrt(q.derivatives(s0)[1] + 1 / s0**2)
+    peak = float(q.cumulant(np.array([s0]))[0]) - math.log(-s0) + math.log(r)
+    if peak < UNDERFLOW:
+        return 0.0
+    bend = -math.copysign(BEND, q.vertex())
+
+    def integrand(t: Array, start: float) -> tuple[Array, Array, Array]:
+        """K(s), s and ds/dt on the path that bends from y = start on."""
+        y, dy = r * np.sinh(t), r * np.cosh(t)
+        root = np.hypot(start, y)
+        s = s0 + bend * (y * (y / (root + start))) + 1j * y
+        return q.cumulant(s), s, dy * (1j + bend * (y / root))
+
+    grid = np.arange(0.0, 160.0, STEP)
+    for power in range(0, 60, 2):  # the path that bends earliest and never exceeds the saddle
+        start = r * 2.0**power
+        K, s, ds = integrand(grid, start)
+        size = np.nan_to_num(K.real - np.log(np.abs(s)), nan=-math.inf)
+        if size.max() <= size[0] + 0.7:
+            alive = np.flatnonzero(size + np.log(np.abs(ds)) > peak - NEGLIGIBLE)
+            return math.exp(peak) * _trapezoid(integrand, start, peak, STEP * (int(alive[-1]) + 2))
+    raise _too_hard()
 
 
-def _saddle(q: Quadratic) -> float:
-    """The least K(s) - log(-s) for s < 0 right of the singularities; any near it will do."""
-    falling = -q.square[q.square < 0]
-    lowest = math.log(0.5 / float(falling.max())) if falling.size else 300.0
+def _trapezoid(integrand: Any, start: float, peak: float, end: float) -> float:
+    """The integral over t from 0 to end, divided by pi exp(peak)."""
 
-    def slope(t: float) -> float:
-        s = -math.exp(t)
-        with np.errstate(all="ignore"):
-            return q.derivatives(s)[0] * -s + 1.0  # times |s|, for the same sign
+    def summed(t: Array) -> float:
+        total = 0.0
+        for part in np.array_split(t, 1 + len(t) // (1 << 15)):
+            K, s, ds = integrand(part, start)
+            total -= float(
+                np.nan_to_num((np.exp(K - peak) / s * ds).imag, posinf=0, neginf=0).sum()
+            )
+        return total
 
-    high = lowest - 1e-13 * max(1.0, abs(lowest))
-    t = min(0.0, high)
-    if slope(t) > 0:  # the saddle is further out
-        low, reach = t, 1.0
-        while slope(t) > 0:
-            if t == high:
-                return -math.exp(high)
-            low, t, reach = t, min(t + reach, high), 2 * reach
-    else:
-        high, reach = t, 1.0
-        while not slope(t) > 0:
-            high, t, reach = t, t - reach, 2 * reach
-        low, t = t, high
-    return -math.exp(brentq(slope, low, t, xtol=1e-6, rtol=1e-12))
+    step, old = STEP / 2, math.inf
+    total = summed(np.arange(1, math.ceil(end / step)) * step) + summed(np.zeros(1)) / 2
+    while abs(total * step - old) > ENOUGH * abs(total * step):
+        n = math.ceil(end / step)
+        if n > MOST_NODES:
+            raise _too_hard()
+        old = total * step
+        total, step = total + summed((np.arange(n) + 0.5) * step), step / 2
+    return min(max(total * step / math.pi, 0.0), math.exp(-peak))
 
 
-@dataclass(frozen=True, eq=False)
-class _Path:
-    """s(y) = s0 + i y + bend (sqrt(A^2 + y^2) - A), y = r sinh t."""
-
-    q: Quadratic
-    s0: float
-    r: float
-    bend: float
-    start: float
-    peak: float
-    end: float  # t from which the integrand is negligible
-
-    @classmethod
-    def chosen(cls, q: Quadratic, s0: float, r: float) -> _Path:
-        """The path that bends earliest among those that never exceed the saddle."""
-        side = -math.copysign(1.0, q._far())
-        peak = float(cls(q, s0, r, 0.0, r, 0.0, 0.0).log_size(np.zeros(1))[0])
-        if peak < -745:  # the probability is no float
-            return cls(q, s0, r, 0.0, r, peak, 0.0)
-        grid = np.arange(0.0, 160.0, STEP)
-        for power in range(0, 60, 2):
-            path = cls(q, s0, r, BEND * side, r * 2.0**power, peak, 0.0)
-            sizes = path.log_size(grid, jacobian=False)
-            if np.max(sizes) <= sizes[0] + 0.7:
-                alive = np.flatnonzero(path.log_size(grid) > peak - DEAD)
-                return replace(path, end=STEP * (int(alive[-1]) + 2))
-        raise _too_hard()
-
-    def points(self, t: Array) -> tuple[Array, Array]:
-        """s and ds/dt."""
-        y, dy = self.r * np.sinh(t), self.r * np.cosh(t)
-        root = np.hypot(self.start, y)
-        s = self.s0 + self.bend * (y * (y / (root + self.start))) + 1j * y
-        return s, dy * (1j + self.bend * (y / root))
-
-    def log_size(self, t: Array, jacobian: bool = True) -> Array:
-        s, ds = self.points(t)
-        sizes = self.q.cumulant(s).real - np.log(np.abs(s))
-        sizes = sizes + np.log(np.abs(ds)) if jacobian else sizes
-        return np.where(np.isnan(sizes), -math.inf, sizes)
-
-    def integral(self) -> float:
-        step = STEP / 2
-        total = self.sum_at(np.arange(1, math.ceil(self.end / step)) * step)
-        total += self.sum_at(np.zeros(1)) / 2
-        old = math.inf
-        while True:
-            new = total * step / math.pi
-            if abs(new - old) <= ENOUGH * abs(new):
-                return min(max(new * math.exp(self.peak), 0.0), 1.0)
-            n = math.ceil(self.end / step)
-            if n > MOST_NODES:
-                raise _too_hard()
-            total += self.sum_at((np.arange(n) + 0.5) * step)
-            old, step = new, step / 2
-
-    def sum_at(self, t: Array) -> float:
-        parts = []
-        for k in range(0, len(t), 1 << 15):
-            s, ds = self.points(t[k : k + (1 << 15)])
-            terms = (np.exp(self.q.cumulant(s) - self.peak) / s * ds).imag
-            parts.append(float(np.where(np.isfinite(terms), terms, 0.0).sum()))
-        return -math.fsum(parts)
-
-
-def _too_hard() -> Undecided:
-    return Undecided(
+def _too_hard() -> UndecidedError:
+    return UndecidedError(
         "the error of this quadratic rule could not be computed to 1e-6: its coefficients differ "
         "by too many orders of magnitude. Scale the features to similar sizes."
     )

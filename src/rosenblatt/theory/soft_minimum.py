@@ -1,4 +1,4 @@
-"""Minimum: the soft loss made to tell separable data from others.
+"""The least soft loss among hyperplanes with a mean margin of 1, zero only if the data separate.
 
 J_soft(0) = 0 on any data, so the plain minimum says nothing. The normalised problem does:
 
@@ -13,7 +13,7 @@ an overlap that equal weights prove. The certificate decides exactly which of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -23,15 +23,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import as_rows
-from rosenblatt.data.problem import check_kept_by_floats
-from rosenblatt.errors import DataError, Undecided
+from rosenblatt.data.exact import Number, cancels, common_integers, exact_dot
+from rosenblatt.data.problem import Problem, check_kept_by_floats
+from rosenblatt.errors import DataError, UndecidedError
 from rosenblatt.learn.trace import Trace
-from rosenblatt.prove import verify as checker
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
-from rosenblatt.theory.scored import Scored, two_classes
+from rosenblatt.theory.losses import margins, two_classes
 
 Array = npt.NDArray[Any]
+TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,17 +104,20 @@ def soft_minimum(X: Any, y: Any, *, fit_intercept: bool = True) -> SoftMinimum:
     from rosenblatt.prove.separability import separability
 
     check_kept_by_floats(X)
-    problem = two_classes(X, y)
-    rows = as_rows(problem.X, problem.y)
-    certificate = separability(rows, fit_intercept=fit_intercept)
+    rows = two_classes(X, y)
+    certificate = separability(rows.X, rows.y, fit_intercept=fit_intercept)
+    Z = _signed_rows(rows, fit_intercept)
     if isinstance(certificate, (Separable, QuasiSeparable)):
-        w, b = _scaled(certificate, problem.X, problem.y)
-        return SoftMinimum(0.0, w, b, certificate, "certificate")
-    if checker.cancels(rows, range(rows.n_rows), [1] * rows.n_rows, fit_intercept):
-        nothing = np.full(problem.n_features, math.nan)
-        return SoftMinimum(math.inf, nothing, math.nan, certificate, "certificate")
-    w, b = _minimise(problem.X, problem.y, fit_intercept)
-    return SoftMinimum(*_value(problem.X, problem.y, w, b), certificate, "highs")
+        exact = [Fraction(x) for x in (*certificate.w, certificate.b)][: Z.shape[1]]
+        exact = [x / max(map(abs, exact)) for x in exact]
+        v = np.array([float(x) for x in exact])
+        value, v, solver = 0.0, v / _mean_margin(Z, v, exact), "certificate"
+    elif cancels(Z, [1] * Z.shape[0]):
+        value, v, solver = math.inf, np.full(Z.shape[1], math.nan), "certificate"
+    else:
+        (value, v), solver = _value(Z, _minimise(Z)), "highs"
+    w, b = (v[:-1], float(v[-1])) if fit_intercept else (v, 0.0)
+    return SoftMinimum(value, w, b if value < math.inf else math.nan, certificate, solver)
 
 
 def soft_path(trace: Trace, X: Any, y: Any) -> Array:
@@ -143,113 +146,77 @@ def soft_path(trace: Trace, X: Any, y: Any) -> Array:
         raise DataError(
             'the trace holds no updates. Train with record="updates" and give its trace_.'
         )
-    return np.array([_normalised(Scored.of(X, y, w, b)) for w, b in _planes(record)])
-
-
-def _planes(record: Any) -> Iterator[tuple[Array, Array]]:
+    rows, path = two_classes(X, y), []
     for update in record:
-        yield update.w, update.b
+        s = margins(rows, update.w, update.b)
+        mean = float(s.mean())
+        path.append(float(np.maximum(-s, 0.0).sum()) / mean if mean > 0 else math.inf)
+    return np.array(path)
 
 
-def _normalised(at: Scored) -> float:
-    mean = float(at.margins.mean())
-    return float(np.maximum(-at.margins, 0.0).sum()) / mean if mean > 0 else math.inf
+def _signed_rows(rows: Problem, intercept: bool) -> Any:
+    """The rows z = y (x, 1), or y x, as CSR of float64."""
+    X = sp.csr_array(rows.X, dtype=np.float64)
+    Z = sp.hstack([X, np.ones((X.shape[0], 1))]) if intercept else X
+    return sp.csr_array(sp.diags_array(rows.y.astype(np.float64)) @ Z)
 
 
-def _scaled(found: Separable | QuasiSeparable, X: Any, y: Array) -> tuple[Array, float]:
-    """The hyperplane of the certificate with mean margin 1, rounded to floats."""
-    plane = [Fraction(v) for v in (*found.w, found.b)]
-    top = max(abs(v) for v in plane)
-    near = np.array([float(v / top) for v in plane])
-    mean = float((y * (X @ near[:-1] + near[-1])).mean())
+def _mean_margin(Z: Any, v: Array, exact: Sequence[Number]) -> float:
+    """The mean of z.v; from exact sums where rounding loses that it is positive."""
+    mean = math.fsum((Z @ v).tolist()) / Z.shape[0]
+    return mean if 0 < mean < math.inf else float(sum(_exact_margins(Z, exact)) / Z.shape[0])
+
+
+def _value(Z: Any, v: Array) -> tuple[float, Array]:
+    """The loss at v after scaling it to mean margin 1; never 0, since nothing attains 0."""
+    mean = _mean_margin(Z, v, v.tolist())
     if not 0 < mean < math.inf:
-        mean = float(sum(_exact_margins(X, y, plane, range(len(y)))) / len(y) / top)
-    scaled = near / mean
-    return scaled[:-1], float(scaled[-1])
-
-
-def _value(X: Any, y: Array, w: Array, b: float) -> tuple[float, Array, float]:
-    """The loss at (w, b) after scaling it to mean margin 1; never 0, since nothing attains 0."""
-    s = y * np.asarray(X @ w + b, dtype=np.float64)
-    mean = math.fsum(s.tolist()) / len(s)
-    if not 0 < mean < math.inf:
-        raise Undecided(
-            "the classes overlap, so the minimum is positive, but the solver found no hyperplane "
-            "with a positive mean margin. Scale the columns of X to similar sizes."
-        )
-    total = math.fsum(np.maximum(-s, 0.0).tolist()) / mean
-    if total == 0:  # rounding hides it: sum without
-        plane = [Fraction(v) for v in (*w.tolist(), b)]
-        exact = _exact_margins(X, y, plane, range(len(y)))
-        total = float(sum(-v for v in exact if v < 0) * len(y) / sum(exact))
+        raise _undecided("but the solver found no hyperplane with a positive mean margin")
+    total = math.fsum(np.maximum(-(Z @ v), 0.0).tolist()) / mean
+    if total == 0:  # rounding hides it
+        exact = _exact_margins(Z, v.tolist())
+        total = float(sum(-s for s in exact if s < 0) * len(exact) / sum(exact))
     if total <= 0:
-        raise Undecided(
-            "the classes overlap, so the minimum is positive, but it is too small for floats. "
-            "Scale the columns of X to similar sizes."
-        )
-    return total, w / mean, b / mean
+        raise _undecided("but it is too small for floats")
+    return total, v / mean
 
 
-def _exact_margins(X: Any, y: Array, plane: list[Fraction], rows: range) -> list[Fraction]:
-    out = []
-    for n in rows:
-        x = X[[n]].toarray()[0] if sp.issparse(X) else X[n]
-        score = sum((p * Fraction(v) for p, v in zip(plane, x.tolist(), strict=False)), plane[-1])
-        out.append(int(y[n]) * score)
-    return out
+def _exact_margins(Z: Any, v: Sequence[Number]) -> list[Fraction]:
+    """z.v for each row, without rounding."""
+    whole = common_integers(v)
+    times = next((Fraction(x) / k for x, k in zip(v, whole, strict=True) if k), Fraction(0))
+    return [times * exact_dot(Z, k, dict(enumerate(whole))) for k in range(Z.shape[0])]
 
 
-# ---------------------------------------------------------------------- the program
-
-
-def _minimise(X: Any, y: Array, intercept: bool) -> tuple[Array, float]:
-    """(w, b) of least soft loss with mean margin 1. Powers of two scale the columns exactly."""
-    exponents = _exponents(X)
-    Z: Any = (
-        sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    )
-    scales = np.ldexp(1.0, -exponents)
-    Z = Z @ sp.diags_array(scales) if sp.issparse(Z) else Z * scales
-    Z = sp.csr_array(Z.multiply(y[:, None])) if sp.issparse(Z) else Z * y[:, None]
-    if intercept:
-        last = y[:, None].astype(np.float64)
-        Z = sp.csr_array(sp.hstack([Z, last])) if sp.issparse(Z) else np.hstack([Z, last])
-    v = _by_highs(Z)
-    w = np.ldexp(v[: X.shape[1]], -exponents)
-    return w, float(v[-1]) if intercept else 0.0
-
-
-def _exponents(X: Any) -> npt.NDArray[np.int64]:
-    """The power of two just above the largest entry of each column; 0 for a column of zeros."""
-    tops = abs(X).max(axis=0)
-    tops = tops.toarray().ravel() if sp.issparse(tops) else np.asarray(tops)
-    return np.where(tops > 0, np.frexp(tops.astype(np.float64))[1], 0).astype(np.int64)
-
-
-def _by_highs(Z: Any) -> Array:
+def _minimise(Z: Any) -> Array:
     """minimise sum t with t >= -Zv, t >= 0 and sum_n z_n.v = n, through its dual.
 
     The dual, maximise v0 with 0 <= u <= 1 and sum_n (u_n + v0) z_n = 0, has as many rows as
-    columns of Z; v is in its multipliers.
+    columns of Z; v is in its multipliers. Powers of two scale the columns exactly.
     """
     from scipy.optimize import linprog
 
-    n = Z.shape[0]
+    n, d = Z.shape
+    top = abs(Z).max(axis=0).toarray().ravel()
+    scales = np.ldexp(1.0, -np.where(top > 0, np.frexp(top)[1], 0))
+    Z = Z @ sp.diags_array(scales)
     total = np.asarray(Z.sum(axis=0)).ravel()
-    columns = sp.hstack([sp.csc_array(Z.T), total[:, None]]).tocsc()
     found = linprog(
         np.append(np.zeros(n), -1.0),
-        A_eq=columns,
-        b_eq=np.zeros(Z.shape[1]),
+        A_eq=sp.hstack([sp.csc_array(Z.T), total[:, None]]).tocsc(),
+        b_eq=np.zeros(d),
         bounds=[(0, 1)] * n + [(None, None)],
         method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        options=TIGHT,
     )
     if found.status != 0:
-        raise Undecided(
-            f"HiGHS gave up ({found.message}). The classes overlap, which is proven, so the "
-            "minimum is positive. Scale the columns of X to similar sizes."
-        )
+        raise _undecided(f"but HiGHS gave up ({found.message})")
     # multipliers of the equations: z_n.v >= -(something >= 0) and total.v = -1, up to sign
-    v: Array = np.asarray(found.eqlin.marginals, dtype=np.float64)
-    return np.asarray(-n * v)
+    return np.asarray(-n * found.eqlin.marginals * scales, dtype=np.float64)
+
+
+def _undecided(why: str) -> UndecidedError:
+    return UndecidedError(
+        f"the classes overlap, so the minimum is positive, {why}. Scale the columns of X to "
+        "similar sizes."
+    )

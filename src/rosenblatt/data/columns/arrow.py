@@ -122,6 +122,15 @@ def as_text(column: Any) -> Any:
     return column if column.type == pa.string() else column.cast(pa.string())
 
 
+def labels_of(column: Any) -> npt.NDArray[Any]:
+    """Integers and floats as they are, everything else by way of Python."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.from_dlpack(column).copy()
+    return np.array(column.to_pylist())
+
+
 def kind_of_type(type: Any) -> str | None:
     """What a column of this type is taken for; None: it cannot be used."""
     import pyarrow.types as t

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.block import Csr
 from rosenblatt.data.columns.arrow import as_table, whole
 from rosenblatt.data.columns.entries import KINDS, Dropped, Entry, Piece
-from rosenblatt.data.reading import Csr
 from rosenblatt.errors import DataError
 
 FORMAT = 1
@@ -84,7 +84,7 @@ class Columns:
         training; a missing number is then the mean, without an indicator.
         """
         made = self.matrix(as_table(data))
-        return made.matrix() if isinstance(made, Csr) else made
+        return made.to_scipy() if isinstance(made, Csr) else made
 
     def matrix(self, table: Any) -> Any:
         """The same of an Arrow table, CSR as bare arrays."""
@@ -221,7 +221,7 @@ def _csr(pieces: list[Piece], n: int, width: int) -> Csr:
         start += wide
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(kept.sum(axis=1), out=indptr[1:])
-    return Csr(data[kept], indices[kept], indptr, (n, width))
+    return Csr(data[kept], indices[kept], indptr, width)
 
 
 def _plain(value: Any) -> Any:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from rosenblatt.data.columns.arrow import as_table, whole
+from rosenblatt.data.columns.arrow import as_table, labels_of, whole
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Learner, Wishes, without
-from rosenblatt.data.parquet_file import labels_of
-from rosenblatt.data.reading import Chunk
 from rosenblatt.errors import DataError, LabelError, ParameterError
+
+
+class Chunk(NamedTuple):
+    """Rows of numbers and their labels."""
+
+    X: Any
+    y: Any
+    sample_weight: None = None
 
 
 class RawStream:
@@ -85,4 +91,4 @@ class RawStream:
         labels = whole(table.column(self.target))
         if labels.null_count:
             raise LabelError(f"a label in column {self.target!r} is missing. Leave such rows out.")
-        return Chunk(self.columns.transform(table), labels_of(labels), None)
+        return Chunk(self.columns.transform(table), labels_of(labels))

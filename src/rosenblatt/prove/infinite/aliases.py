@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpz_mat, nmod_mat
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.cone import Cone
 from rosenblatt.prove.infinite.columns import Columns
 from rosenblatt.prove.infinite.relations import Relation, broken
 from rosenblatt.prove.infinite.residues import dense, residues, whole
@@ -38,7 +38,7 @@ class Aliases:
 
 
 def aliases(
-    rows: Rows,
+    rows: Cone,
     intercept: bool,
     columns: Columns,
     also: Sequence[int] = (),
@@ -66,7 +66,7 @@ def aliases(
         at = np.union1d(at, new)
 
 
-def combinations(rows: Rows, at: Any, columns: Sequence[int], prime: int = PRIMES[0]) -> Aliases:
+def combinations(rows: Cone, at: Any, columns: Sequence[int], prime: int = PRIMES[0]) -> Aliases:
     """Which of the columns are combinations of those before them, as far as rows `at` show."""
     at = np.asarray(at, dtype=np.int64)
     basis, pivots = echelon(residues(dense(rows, at, columns), prime), prime)
@@ -76,7 +76,7 @@ def combinations(rows: Rows, at: Any, columns: Sequence[int], prime: int = PRIME
     return Aliases(tuple(sorted(kept)), tuple(relations), tuple(at[basis].tolist()))
 
 
-def _relations(rows: Rows, at: Array, kept: list[int], rest: list[int]) -> list[Relation]:
+def _relations(rows: Cone, at: Array, kept: list[int], rest: list[int]) -> list[Relation]:
     """Each of the `rest` as a combination of the kept, exactly as on the rows `at`."""
     if not rest or not kept:
         return [Relation(j, ()) for j in rest]

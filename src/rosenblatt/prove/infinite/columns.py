@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Part, Rows
+from rosenblatt.data.cone import Cone, ConeBlock
 
 Array = npt.NDArray[Any]
 
@@ -32,8 +32,8 @@ class Columns:
     example: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Rows) -> Columns:
-        found: list[Columns] = list(rows.each(cls.of_part))
+    def of(cls, rows: Cone) -> Columns:
+        found: list[Columns] = list(rows.map(cls.of_part))
         examples = np.stack([one.example for one in found])
         first = (examples >= 0).argmax(axis=0)
         return cls(
@@ -44,13 +44,13 @@ class Columns:
         )
 
     @classmethod
-    def of_part(cls, part: Part) -> Columns:
+    def of_part(cls, part: ConeBlock) -> Columns:
         """The same of the rows of a part."""
         d = part.X.shape[1]
         low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
         used = np.zeros((2, d), dtype=np.int64)
         for k, label in enumerate((-1, 1)):
-            X = part.X[np.flatnonzero(part.y == label)]
+            X = part.X[np.flatnonzero(part.sign == label)]
             if X.shape[0]:
                 low[k], high[k] = _flat(X.min(axis=0)), _flat(X.max(axis=0))
                 used[k] = _flat((X != 0).sum(axis=0)).astype(np.int64)
@@ -74,7 +74,7 @@ def _flat(values: Any) -> Array:
     return np.asarray(dense, dtype=np.float64).ravel()
 
 
-def _examples(part: Part) -> npt.NDArray[np.int64]:
+def _examples(part: ConeBlock) -> npt.NDArray[np.int64]:
     """For each column a row where it is not 0 (if dense, the largest), or -1."""
     X = part.X
     if sp.issparse(X):
@@ -84,4 +84,4 @@ def _examples(part: Part) -> npt.NDArray[np.int64]:
     else:
         row = np.abs(X).argmax(axis=0)
         row = np.where(X[row, np.arange(X.shape[1])] != 0, row, -1)
-    return np.where(row >= 0, row + part.start, -1)
+    return np.where(row >= 0, row + part.first_row, -1)

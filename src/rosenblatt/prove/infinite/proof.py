@@ -25,15 +25,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from rosenblatt.data.chunks import InMemory, Kept, Part, Rows, SelectedRows
-from rosenblatt.data.problem import Problem
-from rosenblatt.prove import verify as checker
-from rosenblatt.prove.certificate import Certificate, Combination, Separable
-from rosenblatt.prove.checking.plane import Plane, part_signs
-from rosenblatt.prove.claims import form
+from rosenblatt.data.cone import Cone, ConeBlock, cone_of_arrays
+from rosenblatt.data.exact import common_integers, to_integers
+from rosenblatt.data.source import PerBlock
+from rosenblatt.prove import checker
+from rosenblatt.prove.certificate.base import Certificate, Combination
+from rosenblatt.prove.certificate.verdicts import Separable
+from rosenblatt.prove.checker.limits import indices
+from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.infinite.relations import Relation, Terms, broken, well_formed
 from rosenblatt.prove.infinite.residues import PRIME, dense, rank_modulo, residues, whole
 
@@ -83,7 +84,7 @@ class Claim:
         return self.up is not None, self.down is not None
 
 
-def untrue(evidence: Evidence, claims: Sequence[Claim], rows: Rows) -> list[str]:
+def untrue(evidence: Evidence, claims: Sequence[Claim], rows: Cone) -> list[str]:
     """What does not hold, in words; nothing if all is proven. The certificate is not looked at."""
     said = _columns(evidence, rows)
     if said:
@@ -95,7 +96,7 @@ def untrue(evidence: Evidence, claims: Sequence[Claim], rows: Rows) -> list[str]
     return said or [w for claim in claims for w in face.wrong_claim(claim)]
 
 
-def _columns(evidence: Evidence, rows: Rows) -> list[str]:
+def _columns(evidence: Evidence, rows: Cone) -> list[str]:
     """Step 2."""
     intercept = evidence.certificate.fit_intercept
     dropped, kept = [r.column for r in evidence.relations], set(evidence.kept)
@@ -104,7 +105,7 @@ def _columns(evidence: Evidence, rows: Rows) -> list[str]:
         return ["kept and dropped columns are not all columns, each once"]
     if not all(well_formed(r.terms, kept) for r in evidence.relations):
         return ["a relation names a column twice, a column that is dropped itself, or a factor 0"]
-    if not form.indices(evidence.spanning, rows.n_rows):
+    if not indices(evidence.spanning, rows.n_rows):
         return ["a row that shows the kept columns independent does not exist, or is repeated"]
     said = [
         f"column {r.column} is not the combination it is said to be on row {wrong[0]}"
@@ -123,18 +124,22 @@ class _Face:
     """The rows of F, the rows off it, and what is orthogonal to F."""
 
     evidence: Evidence
-    rows: Rows
-    off: Kept | None  # which rows of each part are off F; None: all
+    rows: Cone
+    off: PerBlock | None  # which rows of each part are off F; None: all
     table: list[list[int]]  # rows that span F, kept columns, each scaled to integers
     rank: int  # of the table, at least
 
     @classmethod
-    def of(cls, evidence: Evidence, rows: Rows) -> _Face:
+    def of(cls, evidence: Evidence, rows: Cone) -> _Face:
         certificate = evidence.certificate
         proof = getattr(certificate, "proof", None)
         at = () if proof is None else proof.rows
         A = dense(rows, at, evidence.kept)
-        off = None if isinstance(certificate, Separable) else rows.kept(_off, _plane(certificate))
+        off = (
+            None
+            if isinstance(certificate, Separable)
+            else rows.map_and_keep(_off, _plane(certificate))
+        )
         return cls(evidence, rows, off, whole(A), rank_modulo(residues(A)))
 
     def wrong_directions(self) -> list[str]:
@@ -166,7 +171,7 @@ class _Face:
         if self.table and not self._orthogonal([[Fraction(member[j]) for j in kept]]):
             return [f"member {number} is not orthogonal to F"]
         plane = Plane(member[:d], member[d] if intercept else 0.0)
-        wrong = sum(self.rows.each(_errors, plane, self.off))
+        wrong = sum(self.rows.map(_errors, plane, self.off))
         return [f"member {number} errs on {wrong} rows"] if wrong else []
 
     def wrong_claim(self, claim: Claim) -> list[str]:
@@ -199,11 +204,17 @@ class _Face:
             return False
         if any(not isinstance(i, int) or not 0 <= i < n for i in bound.rows):
             return False
-        table = exact_rows(self.rows, bound.rows, kept)
-        if not table:
+        if not bound.rows:
             return False
-        total = _matrix([list(map(Fraction, bound.weights))]) * _matrix(table)
-        left = [Fraction(int(v.p), int(v.q)) for v in total.entries()]
+        table, exponents = to_integers(dense(self.rows, bound.rows, kept))
+        signs = self.rows.take(bound.rows).sign.tolist()
+        factors = [
+            s * Fraction(c) / Fraction(2) ** e
+            for s, c, e in zip(signs, bound.weights, exponents, strict=True)
+        ]
+        *factors, one = common_integers([*factors, 1])
+        total = fmpz_mat([factors]) * fmpz_mat(table)
+        left = [Fraction(int(v), one) for v in total.entries()]
         left[kept.index(j)] -= sign
         if directions is None:
             return not any(left)
@@ -220,9 +231,9 @@ class _Face:
         return [entries.get(j, Fraction(0)) for j in self.evidence.kept]
 
 
-def split_off(certificate: Certificate, rows: Rows) -> npt.NDArray[np.int64]:
+def split_off(certificate: Certificate, rows: Cone) -> npt.NDArray[np.int64]:
     """Which rows are not on the certificate's hyperplane; none if they overlap."""
-    return np.flatnonzero(np.concatenate(list(rows.each(_off, _plane(certificate)))))
+    return np.flatnonzero(np.concatenate(list(rows.map(_off, _plane(certificate)))))
 
 
 def _plane(certificate: Certificate) -> Plane | None:
@@ -233,40 +244,25 @@ def _plane(certificate: Certificate) -> Plane | None:
     return checker.plane_of(w, getattr(certificate, "b", 0.0), certificate.fit_intercept)
 
 
-def _off(part: Part, plane: Plane | None) -> npt.NDArray[np.bool_]:
+def _off(part: ConeBlock, plane: Plane | None) -> npt.NDArray[np.bool_]:
     """Which rows of a part are not on the hyperplane."""
     return np.zeros(len(part), dtype=bool) if plane is None else part_signs(part, plane) != 0
 
 
-def _errors(part: Part, plane: Plane, off: npt.NDArray[np.bool_] | None) -> int:
+def _errors(part: ConeBlock, plane: Plane, off: npt.NDArray[np.bool_] | None) -> int:
     """How many of the rows off F are on the wrong side."""
     if off is not None:
         at = np.flatnonzero(off)
-        part = Part(-1, part.X[at], part.y[at])
+        part = ConeBlock(part.X[at], part.sign[at])
     return int((part_signs(part, plane) < 0).sum())
 
 
-def subset(rows: Rows, at: npt.NDArray[np.int64]) -> Rows:
+def subset(rows: Cone, at: npt.NDArray[np.int64]) -> Cone:
     """Some rows: copied if they are in memory, otherwise left where they are."""
-    if not isinstance(rows, InMemory):
-        return SelectedRows.of(rows, at)
+    if not rows.resident:
+        return rows.select(at)
     part = rows.take(at)
-    return InMemory(
-        n_rows=len(at),
-        n_features=rows.n_features,
-        classes=rows.classes,
-        problem=Problem(part.X, part.y, rows.classes),
-    )
-
-
-def exact_rows(rows: Rows, at: Sequence[int], columns: Sequence[int]) -> list[list[Fraction]]:
-    """z_i of some rows, some columns, as rationals."""
-    if not len(at):
-        return []
-    part = rows.take(at)
-    X = np.asarray(part.X.toarray() if sp.issparse(part.X) else part.X, dtype=np.float64)
-    A = np.hstack([X, np.ones((len(X), 1))])[:, list(columns)] * part.y[:, None]
-    return [[Fraction(v) for v in row] for row in A.tolist()]
+    return cone_of_arrays(part.X, part.sign, rows.classes)
 
 
 def _residues_of(table: list[list[Fraction]]) -> npt.NDArray[np.int64]:

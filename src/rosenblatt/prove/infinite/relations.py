@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Part, Rows
+from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.prove.infinite.residues import split
 
 Array = npt.NDArray[Any]
@@ -34,17 +34,17 @@ class Relation:
 
 
 def broken(
-    rows: Rows, relations: Sequence[Relation], intercept: bool, most: int = 20
+    rows: Cone, relations: Sequence[Relation], intercept: bool, most: int = 20
 ) -> list[npt.NDArray[np.int64]]:
     """For every relation, some rows on which it does not hold, exactly; none if it holds."""
     if not relations:
         return []
-    parts = zip(*rows.each(_broken_in, tuple(relations), intercept, most), strict=True)
+    parts = zip(*rows.map(_broken_in, tuple(relations), intercept, most), strict=True)
     return [np.concatenate(found)[:most] for found in parts]
 
 
 def _broken_in(
-    part: Part, relations: Sequence[Relation], intercept: bool, most: int
+    part: ConeBlock, relations: Sequence[Relation], intercept: bool, most: int
 ) -> list[npt.NDArray[np.int64]]:
     """The same for the rows of a part."""
     X = sp.csc_array(part.X) if sp.issparse(part.X) else part.X
@@ -59,7 +59,7 @@ def _broken_in(
     for relation in relations:
         values = np.stack([column(j) for j, _ in _joined(relation)], axis=1)
         off = _not_zero(values, [c for _, c in _joined(relation)])
-        found.append(part.start + off[:most])
+        found.append(part.first_row + off[:most])
     return found
 
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import nmod_mat
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.cone import Cone
 
 Array = npt.NDArray[Any]
 PRIME = 2_147_483_629  # below 2^31, so that products of two residues fit in int64
 
 
-def dense(rows: Rows, at: Any, columns: Sequence[int]) -> Array:
+def dense(rows: Cone, at: Any, columns: Sequence[int]) -> Array:
     """(x_i, 1) of some rows as float64, some of the columns; the offset is column d."""
     X = rows.take(at).X
     A = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

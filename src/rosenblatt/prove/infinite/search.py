@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.chunks import Rows
+from rosenblatt.data.cone import Cone
 from rosenblatt.prove.certificate import Certificate, Separable
 from rosenblatt.prove.infinite.aliases import Aliases, aliases, combinations
 from rosenblatt.prove.infinite.columns import Columns
@@ -18,7 +18,7 @@ from rosenblatt.prove.infinite.space import Space
 
 
 def search(
-    rows: Rows, certificate: Certificate, columns: Columns, clock: Clock
+    rows: Cone, certificate: Certificate, columns: Columns, clock: Clock
 ) -> tuple[Evidence, list[Claim]]:
     """Columns to drop; what is orthogonal to F; members of the cone, and signs of columns."""
     proof = getattr(certificate, "proof", None)
@@ -46,7 +46,7 @@ def search(
 
 
 def _signs(
-    rows: Rows,
+    rows: Cone,
     certificate: Certificate,
     alias: Aliases,
     directions: tuple[Terms, ...] | None,

@@ -1,11 +1,12 @@
 """Signs: which signs every column takes on the cone {w : w.z_i >= 0 for all i}.
 
-In the coordinates of :class:`.coefficient_space.Space` some u has u.q_i > 0 for all rows, and
-column j is g_j.u. Is it ever negative? Perceptrons that start on the wrong side of many j at once
-find members which settle most signs; for what is left a linear program, minimise g_j.u with
-u.q_i >= 0 on a small working set and |u_a| <= 1, gives a member, or weights c_i >= 0 with
-g_j = sum c_i q_i [Farkas]. Floats only propose: members and weights are made exact, and where that
-fails a few rows are decided over the rationals.
+In the coordinates of :class:`.space.Space` some u has u.q_i > 0 for all rows, and column j is
+g_j.u. Is it ever negative? Where there are many columns, perceptrons that start on the wrong side
+of many j at once find members which settle most signs. How far one can go from u along every g_j
+before a row is on the wrong side is one product of matrices, and settles many more. For what is
+left a linear program, minimise g_j.u with u.q_i >= 0 on a small working set and |u_a| <= 1, gives a
+member, or weights c_i >= 0 with g_j = sum c_i q_i [Farkas]. Floats only propose: members and
+weights are made exact, and where that fails a few rows are decided over the rationals.
 """
 
 from __future__ import annotations
@@ -15,27 +16,30 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import highspy
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
+from flint import fmpz_mat
 
+from rosenblatt.data.exact import common_integers, independent, integer_residues, solve
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import RosenblattError, Undecided
+from rosenblatt.errors import RosenblattError, UndecidedError
 from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
-from rosenblatt.prove import exact
-from rosenblatt.prove import verify as checker
+from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.infinite.proof import Claim, Number
 from rosenblatt.prove.infinite.space import Space, coprime
-from rosenblatt.prove.search import rational
+from rosenblatt.prove.separability.exact_decision import decide
+from rosenblatt.prove.separability.linear_programs import SignProgram
 
 Array = npt.NDArray[Any]
-ROUNDS = 12  # of perceptrons that look for missing signs
+WIDE = 60  # columns from which a perceptron finds more signs than rays do
+STARTS = 12  # of perceptrons
 PASSES = 100
-WIDE = 60  # columns from which a linear program costs more than a few perceptrons
+ROUNDS = 6  # of rays that look for missing signs
+MOST_ENDS = 8  # members that a round looks for
+MARGIN = 0.02  # of a ray beyond what turns the sign
 SMALL = 1e-9  # below this a float program says nothing; exact arithmetic does
 
 
@@ -54,7 +58,9 @@ class Clock:
 
     def tick(self, stage: str) -> None:
         if self.left == 0:
-            raise Undecided(f"no proof within {self.seconds} s: stopped {stage}. Give more time.")
+            raise UndecidedError(
+                f"no proof within {self.seconds} s: stopped {stage}. Give more time."
+            )
 
 
 class Signs:
@@ -80,13 +86,18 @@ class Signs:
         self.centre = space.coordinates(inner)
         self.working = np.empty(0, dtype=np.int64)
         self.Q = np.empty((0, space.width))
-        self.program: Program | None = None
+        self.program: SignProgram | None = None
 
     def claims(self, hints: Sequence[tuple[Number, ...]] = ()) -> list[Claim]:
         """For every kept column which signs it takes, each with its proof in `members`."""
         for w in (self.inner, *hints):
             self._member(w)
-        self._by_perceptrons()
+        if self.space.width > WIDE:
+            self._start()
+            self._by_perceptrons()
+        self._by_rays()
+        if self._open() and not self.working.size:
+            self._start()
         for j in self.moving:
             for sign, known in ((1, self.up), (-1, self.down)):
                 if j not in known and j not in self.bound:
@@ -148,15 +159,19 @@ class Signs:
         size = 2 * self.space.width + 20
         return np.asarray(rows[np.argsort(scores[rows], kind="stable")[:size]])
 
+    def _start(self) -> None:
+        """The hardest rows, and a few others."""
+        n = self.space.rows.n_rows
+        self._add(self._worst(self.space.scores(self.centre), np.arange(n)))
+        rng = np.random.default_rng(0)
+        self._add(rng.choice(n, min(n, self.space.width + 20), replace=False))
+
     # ------------------------------------------------------------------ perceptrons
 
     def _by_perceptrons(self) -> None:
         """Members with many missing signs at once: from a start that has them, a perceptron."""
-        rng, n = np.random.default_rng(0), self.space.rows.n_rows
-        self._add(self._worst(self.space.scores(self.centre), np.arange(n)))
-        self._add(rng.choice(n, min(n, self.space.width + 20), replace=False))
-        idle = 0
-        for k in range(ROUNDS):
+        rng, idle = np.random.default_rng(0), 0
+        for k in range(STARTS):
             missing = self._open()
             if not missing or idle == 3:
                 return
@@ -167,14 +182,6 @@ class Signs:
             v = self._separating(self.centre + 4.0 ** (k % 4) * towards / (_top(towards) or 1.0))
             found = v is not None and self._near(v)
             idle = 0 if found else idle + 1
-
-    def _aimed(self, j: int, sign: int) -> bool:
-        """A member with this sign at j, from perceptrons that start further and further off."""
-        for k in range(6):
-            v = self._separating(self.centre + sign * 4.0**k * self.space.gradient(j))
-            if v is not None and self._near(v, j, sign):
-                return True
-        return False
 
     def _separating(self, v: Array) -> Array | None:
         """A perceptron on the working set, which grows by the rows it gets wrong."""
@@ -198,13 +205,53 @@ class Signs:
                 return None
         return None
 
+    # ------------------------------------------------------------------ rays
+
+    def _by_rays(self) -> None:
+        """Members with many missing signs at once, along the gradients of their columns."""
+        centre = self.centre
+        for _ in range(ROUNDS):
+            missing = self._open()
+            if not missing:
+                return
+            self._tell()
+            G = np.array([sign * self.space.gradient(j) for j, sign in missing.items()])
+            D = G * self._reach(centre, G)[:, None]
+            with np.errstate(all="ignore"):  # the part of every ray that turns its sign
+                needs = np.nan_to_num(-(G @ centre) / np.einsum("ij,ij->i", G, D), nan=np.inf)
+                shares = np.maximum(1.25 * needs, 0) + MARGIN
+            order = np.argsort(shares)[: int((shares < 1).sum())]
+            rays = D[order] * shares[order, None]
+            ends = self._ends(centre, rays)
+            if not ends:
+                return
+            centre = (centre + sum(ends)) / (1 + len(ends))
+
+    def _ends(self, centre: Array, rays: Array) -> list[Array]:
+        """Members at the ends of sums of rays, as many rays at a time as the cone admits."""
+        found: list[Array] = []
+        while len(rays) and len(found) < MOST_ENDS:
+            self._tell()
+            sizes = len(rays) // 2 ** np.arange(int(np.log2(len(rays))) + 1)
+            sums = np.cumsum(rays, axis=0)[sizes - 1]
+            lengths = self.space.ray_lengths(centre, sums)
+            k = next((k for k, length in enumerate(lengths) if length > 1), len(sizes) - 1)
+            v = centre + min(1.0, 0.99 * lengths[k]) * sums[k]
+            if self._near(v):
+                found.append(v)
+            rays = rays[sizes[k] :]
+        return found
+
+    def _reach(self, centre: Array, D: Array) -> Array:
+        """How far one can go from the centre along every row of D, within some bounds."""
+        most = 8 * _top(centre) / np.maximum(np.abs(D).max(axis=1), 1e-300)
+        return np.asarray(np.minimum(self.space.ray_lengths(centre, D), most))
+
     # ------------------------------------------------------------------ one sign of one column
 
     def _settle(self, j: int, sign: int) -> None:
         """A member with this sign at j, or weights that show there is none."""
         self._tell()
-        if self.space.width > WIDE and self._aimed(j, sign):
-            return
         if not self._by_program(j, sign):
             self._by_rationals(j, sign)
 
@@ -212,10 +259,10 @@ class Signs:
         """The same by linear programs; False if floats cannot tell."""
         g = -sign * self.space.gradient(j)
         if self.program is None:
-            self.program = Program(self.space.width)
+            self.program = SignProgram(self.space.width)
         while g.any():
             self._tell()
-            self.program.add(self.Q[self.program.n_rows :])
+            self.program.add_rows(self.Q[self.program.n_rows :])
             found = self.program.minimise(g, self.clock.left)
             if found is None:
                 return False
@@ -235,15 +282,17 @@ class Signs:
         if not rows.size:
             return False
         table, factors = self.space.products(rows)
-        basis, pivots = exact.independent(table)
+        basis, pivots = independent(integer_residues(table))
         target = [sign * v for v in self.space.exact_gradient(j)]
         matrix = [[table[k][a] for k in basis] for a in pivots]
-        weights = exact.solve(matrix, [target[a] for a in pivots])
-        pairs = list(zip(basis, weights, strict=True))
-        if any(c < 0 for c in weights) or any(
-            sum(c * table[k][a] for k, c in pairs) != target[a] for a in range(self.space.width)
-        ):
+        weights = solve(matrix, [target[a] for a in pivots])
+        if any(c < 0 for c in weights):
             return False
+        common, *whole = common_integers([1, *weights])
+        sums = fmpz_mat([whole]) * fmpz_mat([table[k] for k in basis])
+        if [int(v) for v in sums.entries()] != [int(common * v) for v in target]:
+            return False
+        pairs = zip(basis, weights, strict=True)
         self._bounded(j, {int(rows[k]): c * factors[k] for k, c in pairs if c})
         return True
 
@@ -262,7 +311,7 @@ class Signs:
         rows = self.working[: 2 * self.space.width + 20]
         while True:
             table, factors = self.space.products(rows)
-            found = rational.decide([*table, goal], self._tell)
+            found = decide([*table, goal], self._tell)
             if found.weights[-1]:
                 last = found.weights[-1] * factor
                 each = zip(rows.tolist(), found.weights[:-1], factors, strict=True)
@@ -272,53 +321,6 @@ class Signs:
                 return None
             new = np.setdiff1d(self._wrong(w), rows)
             rows = np.concatenate([rows, new[: self.space.width + 10]])
-
-
-class Program:
-    """minimise g.u with u.q_i >= 0 and |u_a| <= 1; rows added, objectives changed, kept warm."""
-
-    def __init__(self, width: int) -> None:
-        self.width, self.n_rows = width, 0
-        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no hints
-        for option, value in (
-            ("output_flag", False),
-            ("solver", "simplex"),
-            ("primal_feasibility_tolerance", 1e-10),
-            ("dual_feasibility_tolerance", 1e-10),
-        ):
-            self.model.setOptionValue(option, value)
-        ones, nothing = np.ones(width), np.empty(0, dtype=np.int32)
-        self.model.addCols(width, np.zeros(width), -ones, ones, 0, nothing, nothing, np.empty(0))
-
-    def add(self, Q: Array) -> None:
-        """More rows q_i."""
-        if not len(Q):
-            return
-        rows = sp.csr_array(Q)
-        self.model.addRows(
-            len(Q),
-            np.zeros(len(Q)),
-            np.full(len(Q), highspy.kHighsInf),
-            rows.nnz,
-            rows.indptr[:-1].astype(np.int32),
-            rows.indices.astype(np.int32),
-            rows.data,
-        )
-        self.n_rows += len(Q)
-
-    def minimise(
-        self, g: Array, seconds: float | None = None
-    ) -> tuple[float, Array, npt.NDArray[np.int64]] | None:
-        """The smallest value, where, and the rows that hold it up; None if HiGHS gives up."""
-        if seconds is not None:  # the limit is for all runs of the model together
-            self.model.setOptionValue("time_limit", self.model.getRunTime() + max(seconds, 0.01))
-        self.model.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), g)
-        self.model.run()
-        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        solution = self.model.getSolution()
-        v = np.array(solution.col_value)
-        return float(g @ v), v, np.flatnonzero(np.abs(solution.row_dual) > 1e-12)
 
 
 def _top(v: Array) -> float:

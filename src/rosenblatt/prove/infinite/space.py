@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
-from rosenblatt.data.chunks import Part, Rows
-from rosenblatt.prove import exact
-from rosenblatt.prove.infinite.proof import Number, exact_rows
+from rosenblatt.data.cone import Cone, ConeBlock
+from rosenblatt.data.exact import fractions, to_integers
+from rosenblatt.prove.infinite.proof import Number
 from rosenblatt.prove.infinite.relations import Terms
+from rosenblatt.prove.separability.scaling import signed_rows
 
 Array = npt.NDArray[Any]
 
@@ -39,7 +40,7 @@ class Space:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Cone,
         intercept: bool,
         kept: tuple[int, ...],
         directions: tuple[Terms, ...] | None,
@@ -85,12 +86,20 @@ class Space:
         top = np.abs(g).max()
         return np.asarray(g / top if np.isfinite(top) and top > 0 else np.zeros(self.width))
 
+    def ray_lengths(self, v: Array, D: Array) -> Array:
+        """How far one can go from v along every row of D until a row is on the wrong side."""
+        W = np.zeros((1 + len(D), self.rows.n_features + 1))
+        with np.errstate(all="ignore"):
+            V = np.vstack([v, D])
+            W[:, list(self.kept)] = (V if self.lift is None else V @ self.lift.T) * self.scale
+        return np.asarray(np.minimum.reduce(self.rows.map(_ray_lengths, W.T)))
+
     def scores(self, v: Array) -> Array:
         """w.z_i for every row; what overflows counts as wrong."""
         w = np.zeros(self.rows.n_features + 1)
         with np.errstate(all="ignore"):
             w[list(self.kept)] = (v if self.lift is None else self.lift @ v) * self.scale
-        raw = list(self.rows.each(_scores, w))
+        raw = list(self.rows.map(_scores, w))
         return np.asarray(np.nan_to_num(np.concatenate(raw), nan=-np.inf))
 
     def scaled(self, at: npt.NDArray[np.int64]) -> Array:
@@ -99,7 +108,7 @@ class Space:
         X = np.asarray(part.X.toarray() if sp.issparse(part.X) else part.X, dtype=np.float64)
         Z = np.hstack([X, np.ones((len(X), 1))])[:, list(self.kept)]
         with np.errstate(all="ignore"):
-            Z = _unit(Z * self.scale * part.y[:, None])
+            Z = _unit(Z * self.scale * part.sign[:, None])
             return Z if self.lift is None else _unit(np.nan_to_num(Z @ self.lift))
 
     # ------------------------------------------------------------------ rationals
@@ -130,16 +139,19 @@ class Space:
 
     def products(self, at: npt.NDArray[np.int64]) -> tuple[list[list[int]], list[Fraction]]:
         """q_i of some rows as coprime integers, and factors: integer row = q_i * factor."""
-        table = exact_rows(self.rows, at.tolist(), self.kept)
-        Z = fmpq_mat(len(table), len(self.kept), [_fmpq(v) for row in table for v in row])
-        if self.directions is not None:
-            B = fmpq_mat(len(self.kept), self.width)
-            for a, terms in enumerate(self.directions):
-                for j, v in terms:
-                    B[self.place[j], a] = _fmpq(v)
-            Z = Z * B
-        rows = [coprime(exact.fractions(row)) for row in Z.tolist()]
-        return [row for row, _ in rows], [factor for _, factor in rows]
+        Z = signed_rows(self.rows.take(at), self.intercept)[:, list(self.kept)]
+        whole, exponents = to_integers(Z)
+        powers = [Fraction(2) ** e for e in exponents]
+        if self.directions is None:
+            return whole, powers
+        B = fmpq_mat(len(self.kept), self.width)
+        for a, terms in enumerate(self.directions):
+            for j, v in terms:
+                B[self.place[j], a] = _fmpq(v)
+        lifted = (fmpq_mat(fmpz_mat(whole)) * B).tolist()
+        rows = [coprime(fractions(row)) for row in lifted]
+        factors = zip(rows, powers, strict=True)
+        return [row for row, _ in rows], [factor * power for (_, factor), power in factors]
 
 
 def coprime(values: Sequence[Fraction]) -> tuple[list[int], Fraction]:
@@ -150,10 +162,18 @@ def coprime(values: Sequence[Fraction]) -> tuple[list[int], Fraction]:
     return [v // divisor for v in whole], Fraction(common, divisor)
 
 
-def _scores(part: Part, w: Array) -> Array:
+def _scores(part: ConeBlock, w: Array) -> Array:
     """w.z_i of the rows of a part."""
     with np.errstate(all="ignore"):
-        return np.asarray((part.X @ w[:-1] + w[-1]) * part.y)
+        return np.asarray((part.X @ w[:-1] + w[-1]) * part.sign)
+
+
+def _ray_lengths(block: ConeBlock, W: Array) -> Array:
+    """How far from the first column of W along every other one, for the rows of a block."""
+    with np.errstate(all="ignore"):
+        products = (block.X @ W[:-1] + W[-1]) * block.sign[:, None]
+        ends = np.where(products[:, 1:] < 0, products[:, :1] / -products[:, 1:], np.inf)
+        return np.asarray(np.maximum(np.nan_to_num(ends, nan=0.0, posinf=np.inf).min(axis=0), 0.0))
 
 
 def _free(directions: tuple[Terms, ...]) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -144,12 +143,3 @@ def summary(result: Any) -> str:
         more = f" and {len(result.drop) - 10} more" if len(result.drop) > 10 else ""
         lines.append(f"Collinear columns. Without {shown}{more} every coefficient is identified.")
     return "\n".join(lines)
-
-
-def left_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table for the terminal, columns set flush left."""
-    widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in [header, *lines]
-    )

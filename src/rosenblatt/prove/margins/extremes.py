@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import Part, Rows
+from rosenblatt.data.cone import Cone, ConeBlock
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
@@ -93,10 +93,10 @@ class Direction:
     error: float
     shift: int
 
-    def scores(self, part: Part) -> Array:
+    def scores(self, part: ConeBlock) -> Array:
         """Of the rows of a part."""
         raw = np.asarray(part.X @ self.weights, dtype=np.float64) + self.offset
-        return np.asarray(raw * part.y)
+        return np.asarray(raw * part.sign)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +115,16 @@ class Scanner:
         The first row of each class, +1 first.
     """
 
-    rows: Rows
+    rows: Cone
     constant: bool
     exponent: int
     square: Fraction
     first: tuple[int, int]
 
     @classmethod
-    def of(cls, rows: Rows, constant: bool) -> Scanner:
+    def of(cls, rows: Cone, constant: bool) -> Scanner:
         """One reading of all rows."""
-        exponents, squares, firsts = zip(*rows.each(_summary), strict=True)
+        exponents, squares, firsts = zip(*rows.map(_summary), strict=True)
         first = [next((f[k] for f in firsts if f[k] >= 0), -1) for k in range(2)]
         return cls(rows, constant, max(exponents), max(squares), (first[0], first[1]))
 
@@ -157,7 +157,7 @@ class Scanner:
         `enough`; then it is a bound from below.
         """
         direction, sides = self.direction(v), (1, -1) if by_class else (0,)
-        found = zip(*self.rows.each(_lowest, direction, sides), strict=True)
+        found = zip(*self.rows.map(_lowest, direction, sides), strict=True)
         return tuple(self._settled(v, list(parts), direction, enough) for parts in found)
 
     def _settled(
@@ -182,29 +182,31 @@ class Scanner:
         part = self.rows.take(at)
         best: tuple[Fraction, int] | None = None
         for k, row in enumerate(at.tolist()):
-            value = exact_dot(part.X, k, whole, self.constant) * int(part.y[k])
+            value = exact_dot(part.X, k, whole, self.constant) * int(part.sign[k])
             if best is None or value < best[0]:
                 best = value, row
         assert best is not None
         return Least(best[0] / common, best[1])
 
 
-def _summary(part: Part) -> tuple[int, Fraction, tuple[int, int]]:
+def _summary(part: ConeBlock) -> tuple[int, Fraction, tuple[int, int]]:
     """Of a part: the exponent, the largest ||x_i||^2, and the first row of each class or -1."""
     exponent = _exponent(part.X)
-    mine = [np.flatnonzero(part.y == label) for label in (1, -1)]
-    first = [part.start + int(at[0]) if at.size else -1 for at in mine]
+    mine = [np.flatnonzero(part.sign == label) for label in (1, -1)]
+    first = [part.first_row + int(at[0]) if at.size else -1 for at in mine]
     return exponent, _largest_square(part.X, exponent), (first[0], first[1])
 
 
-def _lowest(part: Part, direction: Direction, sides: tuple[int, ...]) -> list[tuple[Array, Array]]:
+def _lowest(
+    part: ConeBlock, direction: Direction, sides: tuple[int, ...]
+) -> list[tuple[Array, Array]]:
     """For each label (0: all) the rows of a part that could have the lowest score, and scores."""
     scores, found = direction.scores(part), []
     for label in sides:
-        mine = np.flatnonzero(part.y == label) if label else np.arange(len(part))
+        mine = np.flatnonzero(part.sign == label) if label else np.arange(len(part))
         least = scores[mine].min(initial=math.inf)
         mine = mine[scores[mine] <= least + 2 * direction.error]
-        found.append((mine + part.start, scores[mine]))
+        found.append((mine + part.first_row, scores[mine]))
     return found
 
 

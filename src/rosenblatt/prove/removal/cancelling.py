@@ -19,13 +19,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz_mat
 
-from rosenblatt.errors import Undecided
-from rosenblatt.prove import exact
-from rosenblatt.prove import verify as checker
+from rosenblatt.data.exact import to_integers
+from rosenblatt.errors import UndecidedError
+from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import Overlapping, QuasiSeparable, Separable
-from rosenblatt.prove.removal.programs import Circuits, Elastic, combination
+from rosenblatt.prove.removal.programs import SOME, Circuits, Elastic
 from rosenblatt.prove.removal.rays import Rays
 from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.linear_programs import vertex
+from rosenblatt.prove.separability.scaling import signed_rows
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
@@ -116,8 +118,8 @@ class Finder:
         near = np.argpartition(distance, few - 1)[:few]
         target = -self._dense(h)
         cost = np.maximum(distance[near], 0.0) + 1e-3
-        c = combination(Z[pool[near]], target, cost, until - time.perf_counter())
-        return None if c is None else self.exactly(np.append(pool[near][c], h))
+        c = vertex(Z[pool[near]], target, cost, until - time.perf_counter())
+        return None if c is None else self.exactly(np.append(pool[near][c > SOME], h))
 
     def _dense(self, g: int) -> Array:
         row = self.rays.Z[[g]]
@@ -134,14 +136,14 @@ class Finder:
     def exactly(self, at: Array) -> Circuit | None:
         """Positive weights with which these rays cancel, or some of them."""
         rays = self.rays
-        whole, exponents = exact.integer_rows(
-            rays.problem.X, rays.problem.y, rays.first[at].tolist(), rays.intercept
-        )
+        whole, exponents = to_integers(signed_rows(rays.heads(at).whole(), rays.intercept))
         weights = _only_dependence(whole)
         if weights is None:
             answer = self._by_certificate(at, time.perf_counter() + 1.0)
             return answer if isinstance(answer, Circuit) else None
-        return _primitive(at.tolist(), exact.unscaled(weights, exponents))
+        return _primitive(
+            at.tolist(), [c * Fraction(2) ** e for c, e in zip(weights, exponents, strict=True)]
+        )
 
     def _by_certificate(self, at: Array, until: float) -> Plane | Circuit | None:
         """The exact decision about these rays, however floats may look at them."""
@@ -154,7 +156,7 @@ class Finder:
             return self._of_one_class(at) if len(set(y.tolist())) < 2 else None
         try:
             found = separability(X, y, fit_intercept=rays.intercept, max_seconds=seconds)
-        except Undecided:
+        except UndecidedError:
             return None
         if isinstance(found, Separable):
             return Plane(found.w, found.b)

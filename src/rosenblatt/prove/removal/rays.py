@@ -1,23 +1,21 @@
-"""Rays: the rows z_i as directions, those that point the same way taken together.
+"""The rows z_i grouped: rows that are the same are one ray, with their number as its mass.
 
-With z_i = y_i (x_i, 1), or y_i x_i without offset, a hyperplane is right about a row exactly
-when it is right about every row on the same ray. So n rows are as many rays as differ, each
-with a mass: how many rows lie on it. The float matrix Z is for proposals only: its columns and
-rows are scaled by powers of two, which changes no sign.
+With z_i = y_i (x_i, 1), or y_i x_i without offset. The float matrix Z is for proposals only: its
+columns and rows are scaled by powers of two, which changes no sign.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.chunks import InMemory
+from rosenblatt.data.cone import Cone, ConeBlock, cone_of_arrays
 from rosenblatt.data.problem import Problem
+from rosenblatt.prove.separability.scaling import signed_rows
 
 Array = npt.NDArray[Any]
 DENSE = 20_000_000  # numbers of a matrix that is kept dense
@@ -46,8 +44,10 @@ class Rays:
 
     @classmethod
     def of(cls, problem: Problem, intercept: bool) -> Rays:
-        """Group the rows; whoever shares a ray does so exactly."""
-        ray = _exact_groups(problem, intercept, _keys(problem, intercept))
+        """Group the rows that are the same z."""
+        known: dict[bytes, int] = {}
+        keys = _keys(problem.X, problem.y, intercept)
+        ray = np.array([known.setdefault(key, len(known)) for key in keys])
         first = np.unique(ray, return_index=True)[1]
         Z, scale = _scaled(problem.X[first], problem.y[first], intercept)
         return cls(problem, intercept, first, np.bincount(ray), ray, Z, scale)
@@ -61,7 +61,7 @@ class Rays:
         chosen[list(rays)] = True
         return np.flatnonzero(chosen[self.ray])
 
-    def heads(self, at: Array) -> InMemory:
+    def heads(self, at: Array) -> Cone:
         """The first row on each of these rays."""
         return in_memory(self.problem, self.first[at])
 
@@ -78,92 +78,27 @@ class Rays:
 
     def opposite_pairs(self) -> list[tuple[int, int]]:
         """Rays that point against each other: the shortest cancelling sets."""
-        here = self.heads(np.arange(len(self))).problem
-        flipped = Problem(here.X, (-here.y).astype(np.int8), here.classes)
-        order = np.argsort(keys := _keys(here, self.intercept))
-        others = _keys(flipped, self.intercept)
-        at = np.minimum(np.searchsorted(keys[order], others), len(keys) - 1)
-        met = np.flatnonzero(keys[order[at]] == others)
-        return [(int(g), int(order[at[g]])) for g in met if g < order[at[g]]]
+        X, y = self.problem.X[self.first], self.problem.y[self.first]
+        known = {key: g for g, key in enumerate(_keys(X, y, self.intercept))}
+        opposite = [known.get(key, -1) for key in _keys(X, -y, self.intercept)]
+        return [(g, h) for g, h in enumerate(opposite) if g < h]
 
 
-def in_memory(problem: Problem, at: Array) -> InMemory:
+def in_memory(problem: Problem, at: Array) -> Cone:
     """Some rows of a problem, for the checker. They may be of one class only."""
-    part = Problem(problem.X[at], problem.y[at], problem.classes)
-    n, d = part.X.shape
-    return InMemory(n_rows=n, n_features=d, classes=problem.classes, problem=part)
+    return cone_of_arrays(problem.X[at], problem.y[at], problem.classes)
 
 
-def _keys(problem: Problem, intercept: bool) -> npt.NDArray[np.uint64]:
-    """A number for every row, the same for rows on the same ray (and, by accident, others)."""
-    X, label = problem.X, problem.y.astype(np.float64)
-    sparse = sp.issparse(X)
-    values = np.asarray(X.data if sparse else X, dtype=np.float64) + 0.0  # no -0.0
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)) if sparse else np.zeros(0, int)
-    if not intercept:  # of y x only the direction counts
-        with np.errstate(all="ignore"):
-            top = _tops(X, axis=1)
-            divisor = np.where(top > 0, top, 1.0) * label
-            values = values / (divisor[row] if sparse else divisor[:, None]) + 0.0
-    columns = np.arange(X.shape[1], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    columns = _mixed(columns) | np.uint64(1)
-    with np.errstate(over="ignore"):
-        if sparse:
-            mixed = _mixed(values.view(np.uint64)) * columns[X.indices]
-            mixed = np.where(values == 0, np.uint64(0), _mixed(mixed))
-            keys = np.zeros(X.shape[0], dtype=np.uint64)
-            np.add.at(keys, row, mixed)
-        else:
-            mixed = _mixed(_mixed(values.view(np.uint64)) * columns)
-            keys = np.where(values == 0, np.uint64(0), mixed).sum(axis=1, dtype=np.uint64)
-        return keys * np.uint64(2) + (label > 0).astype(np.uint64) if intercept else keys
-
-
-def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """All bits of a number made to depend on all others [splitmix64]."""
-    with np.errstate(over="ignore"):
-        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(bits ^ (bits >> np.uint64(31)))
-
-
-def _exact_groups(problem: Problem, intercept: bool, keys: Array) -> Array:
-    """The group of every row, numbered by first appearance: same key, and truly the same ray."""
-    _, start, group = np.unique(keys, return_index=True, return_inverse=True)
-    leader = start[group]
-    others = np.flatnonzero(leader != np.arange(len(keys)))
-    strangers = _not_parallel(problem, intercept, others, leader)
-    leader[strangers] = strangers  # a collision of keys: a ray of its own, which is allowed
-    return np.unique(leader, return_inverse=True)[1]
-
-
-def _not_parallel(problem: Problem, intercept: bool, rows: Array, leader: Array) -> Array:
-    if not len(rows):
-        return rows
-    X, y = problem.X, problem.y
-    differ = X[rows] != X[leader[rows]]
-    unequal = np.asarray(differ.sum(axis=1)).ravel() > 0 if sp.issparse(differ) else differ.any(1)
-    doubtful: Array = rows[unequal | (y[rows] != y[leader[rows]])]
-    if intercept:
-        return doubtful
-    pairs = [(i, int(leader[i])) for i in doubtful.tolist()]
-    return np.array(
-        [i for i, j in pairs if not _same_ray(_entries(X, y, i), _entries(X, y, j))],
-        dtype=np.int64,
-    )
-
-
-def _entries(X: Any, y: Array, i: int) -> dict[int, Fraction]:
-    row = X[[i]]
-    dense = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64)[0]
-    return {int(j): Fraction(dense[j]) * int(y[i]) for j in np.flatnonzero(dense)}
-
-
-def _same_ray(a: dict[int, Fraction], b: dict[int, Fraction]) -> bool:
-    if a.keys() != b.keys():
-        return False
-    ratios = {a[j] / b[j] for j in a}
-    return not ratios or (len(ratios) == 1 and ratios.pop() > 0)
+def _keys(X: Any, y: Array, intercept: bool) -> list[bytes]:
+    """Bytes for every row, the same for the same z."""
+    Z = signed_rows(ConeBlock(X, y), intercept)
+    if not sp.issparse(Z):
+        return [row.tobytes() for row in np.ascontiguousarray(Z) + 0.0]  # no -0.0
+    Z = Z.copy()
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    ends = zip(Z.indptr[:-1].tolist(), Z.indptr[1:].tolist(), strict=True)
+    return [Z.indices[a:b].tobytes() + Z.data[a:b].tobytes() for a, b in ends]
 
 
 def _scaled(X: Any, y: Array, intercept: bool) -> tuple[Any, Array]:

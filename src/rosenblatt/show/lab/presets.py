@@ -15,16 +15,17 @@ from rosenblatt.data.taught import CROSSED, TEST_EXAMPLE, THETA_START
 from rosenblatt.errors import ParameterError
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.situation import Segment, Situation, Start
-from rosenblatt.theory.scenarios import FIVE
+from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
-# chan's five scenarios; the last two have 1800 and 200 samples, here half of them
+# chan's five scenarios: title, standard deviations, samples, prior of the second class. Of the 1800
+# and 200 samples of the last two, presets have half
 SCENARIOS = (
-    "ideal",
-    "they overlap",
-    "different covariances",
-    "uneven samples, 900 and 100",
-    "uneven classes, priors 0.9 and 0.1",
+    ("ideal", (2.0, 2.0), (50, 50), 0.5),
+    ("they overlap", (4.0, 4.0), (200, 200), 0.5),
+    ("different covariances", (2.0, 0.3), (200, 200), 0.5),
+    ("uneven samples, 900 and 100", (1.0, 1.0), (1800, 200), 0.5),
+    ("uneven classes, priors 0.9 and 0.1", (1.0, 1.0), (1800, 200), 0.1),
 )
 SPECIES = ("setosa", "versicolor", "virginica")
 
@@ -62,7 +63,7 @@ def presets() -> dict[str, Preset]:
         Preset("sutd-crossed", "sutd's four rows crosswise", "Lectures", _crossed),
         Preset("margins", "Thin margin: many mistakes", "Lectures", _thin),
     ]
-    for k, title in enumerate(SCENARIOS):
+    for k, (title, *_) in enumerate(SCENARIOS):
         make = cache(lambda k=k: _scenario(k))
         each.append(Preset(f"oracle-{k + 1}", f"{k + 1}: {title}", "Oracle scenarios", make))
     for a, b in ((0, 1), (0, 2), (1, 2)):
@@ -113,11 +114,17 @@ def _thin() -> Situation:
     return _of(rows, [-1, -1, -1, -1, 1, 1, 1, 1], passes=1000)
 
 
+def scenario_pair(k: int) -> GaussianPair:
+    """The Gaussians of a scenario, with means (0, 0) and (10, 10)."""
+    _, (s0, s1), _, prior1 = SCENARIOS[k]
+    return GaussianPair(np.zeros(2), s0**2 * np.eye(2), np.full(2, 10.0), s1**2 * np.eye(2), prior1)
+
+
 def _scenario(k: int) -> Situation:
     """Means (0, 0) and (10, 10), drawn with seed 0, to a thousandth."""
-    first, second = FIVE[k].samples
+    first, second = SCENARIOS[k][2]
     halves = 2 if first + second > limits.POINTS else 1
-    X, y = FIVE[k].pair().sample((first // halves, second // halves), seed=0)
+    X, y = scenario_pair(k).sample((first // halves, second // halves), seed=0)
     made = Situation(np.round(X, 3) + 0.0, np.where(y > 0, 1, -1).astype(np.int8))
     return replace(made, classes=("class 0", "class 1"), segments=(Segment(order="shuffle"),))
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from rosenblatt.errors import RosenblattError
 from rosenblatt.prove.certificate import Certificate, Separable
-from rosenblatt.prove.margin import MaxMargin, max_margin
+from rosenblatt.prove.certificate.margin import MaxMargin
+from rosenblatt.prove.margin import max_margin
 from rosenblatt.prove.separability import separability
 from rosenblatt.show.lab import limits
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.learn.trace import plural
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
-from rosenblatt.prove.margin import MaxMargin
+from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.show.lab import limits, proofs, words
 from rosenblatt.show.lab.kept import Kept
 from rosenblatt.show.lab.runs import Run
+from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
 HALVES = {"mistake": (1.0, 1.0), "positive": (1.0, 0.0), "correct": (0.0, 0.0), "half": (0.5, 0.5)}

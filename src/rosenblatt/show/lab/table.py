@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import DataError
-from rosenblatt.learn.trace import plural
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.limits import NAME
 from rosenblatt.show.lab.situation import Situation, shown
+from rosenblatt.text import plural
 
 DELIMITERS = ",;\t|"
 OFFERED = 20  # values of a column that are told

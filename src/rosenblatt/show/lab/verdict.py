@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.chunks import as_rows
-from rosenblatt.prove import verify as checker
+from rosenblatt.data.cone import as_cone
+from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import Certificate, Separable
-from rosenblatt.prove.claims.words import short
-from rosenblatt.prove.claims.writing import rational_text
+from rosenblatt.prove.certificate.codec import number_text
+from rosenblatt.prove.certificate.explain import short
 from rosenblatt.show.lab import limits, proofs, words
 
 Array = npt.NDArray[Any]
@@ -80,8 +80,8 @@ def _line(certificate: Any) -> dict[str, Any]:
         "w": w,
         "b": b,
         "exact": {
-            "w": [rational_text(Fraction(v)) for v in certificate.w],
-            "b": rational_text(Fraction(certificate.b)),
+            "w": [number_text(Fraction(v)) for v in certificate.w],
+            "b": number_text(Fraction(certificate.b)),
         },
         "margin": 0.0,
         "support": [],
@@ -110,14 +110,14 @@ def _common(certificate: Certificate, X: Array, y: Array, offset: bool) -> dict[
     total = sum((c for c, s in ours if s > 0 or not offset), Fraction(0))
     parts: dict[int, list[dict[str, Any]]] = {1: [], -1: []}
     for row, share, sign in zip(witness.rows, shares, signs, strict=True):
-        parts[sign].append({"row": int(row), "weight": rational_text(share / total)})
+        parts[sign].append({"row": int(row), "weight": number_text(share / total)})
     point = [Fraction(0), Fraction(0)]
     if offset:
-        point = list(checker.common_point(as_rows(X, y), witness.rows, witness.weights))
+        point = list(checker.common_point(as_cone(X, y), witness.rows, witness.weights))
     return {
         "kind": "hulls" if offset else "origin",
         "point": [float(v) for v in point],
-        "exact": [rational_text(v) for v in point],
+        "exact": [number_text(v) for v in point],
         "positive": parts[1],
         "negative": parts[-1],
     }

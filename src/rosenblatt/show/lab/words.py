@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rosenblatt.learn.trace import plural
+from rosenblatt.text import plural
 
 AS_ON_THE_PAGE = {
     "Give a start (init='random' or an array)": "Choose another start (random or given)",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.taught import ONE_W, ONE_X, ONE_Y, Examples, two_clouds
+from rosenblatt.show.lab.presets import SCENARIOS, scenario_pair
 from rosenblatt.show.lab.situation import Situation, Start
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (
@@ -20,7 +21,6 @@ from rosenblatt.show.lab.tours.step import (
     verdict,
     visits,
 )
-from rosenblatt.theory.scenarios import FIVE
 
 TITLE = "chan: losses, the oracle, a batch at a time"
 LECTURE = "ECE595 / STAT598, Lecture 16: Perceptron, definition and concept (Stanley Chan, 2020)"
@@ -97,8 +97,9 @@ def _oracle() -> list[Step]:
 
 
 def _beside_oracle(which: int, title: str, text: str) -> Step:
-    pair = FIVE[which].pair()
-    X, labels = pair.sample(FIVE[which].samples, seed=0)
+    _, spreads, samples, _ = SCENARIOS[which]
+    pair = scenario_pair(which)
+    X, labels = pair.sample(samples, seed=0)
     here = batch((X, np.where(labels == 1, 1, -1)))
     run = Told(here)
     return Step(
@@ -112,8 +113,8 @@ def _beside_oracle(which: int, title: str, text: str) -> Step:
             "own": pair.error_of(*run.weights(run.visits)),
             "oracle": pair.bayes_error(),
             "line": pair.best_linear().error,
-            "first": FIVE[which].spreads[0],
-            "second": FIVE[which].spreads[1],
+            "first": spreads[0],
+            "second": spreads[1],
         },
     )
 

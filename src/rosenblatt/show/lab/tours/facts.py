@@ -17,7 +17,8 @@ import numpy.typing as npt
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn import reference
 from rosenblatt.prove.bounds import MistakeBound, mistake_bound
-from rosenblatt.prove.margin import MaxMargin, max_margin
+from rosenblatt.prove.certificate.margin import MaxMargin
+from rosenblatt.prove.margin import max_margin
 from rosenblatt.prove.separability import separability
 from rosenblatt.show.lab.situation import Situation
 from rosenblatt.theory import losses

@@ -1,0 +1,189 @@
+// Columns of named features.
+//
+// A feature is a pair (namespace, name). Exact: pairs get columns in the order in which they are
+// added. With hash_bits: the column is that of Vowpal Wabbit, the low bits of
+// hash(name, hash(namespace, 0)), where the empty namespace has hash 0; names are not kept.
+//
+// The exact index is an open-addressing table over (number of the namespace, name). The columns do
+// not depend on its hash, which is seeded per process. Names are UTF-8.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "murmur3.hpp"
+#include "utf8.hpp"
+#include "word_table.hpp"
+
+namespace rosenblatt {
+
+class FeatureIndex {
+  public:
+    // Instead of a column: why there is none.
+    enum : int64_t { UNKNOWN = -1, FULL = -2, TOO_LONG = -3, NOT_UTF8 = -4 };
+
+    // What a saved index consists of. Texts are namespaces, each once and with space -1, then
+    // features; text k is names[ends[k], ends[k + 1]).
+    struct Arrays {
+        std::vector<uint8_t> names;
+        std::vector<int64_t> ends;
+        std::vector<int32_t> spaces;
+    };
+
+    static constexpr int64_t MOST = std::numeric_limits<int32_t>::max() - 1;
+
+    explicit FeatureIndex(int hash_bits = 0, int64_t max_features = 1'000'000,
+                          size_t max_name_bytes = 1000)
+        : hash_bits_(hash_bits), max_features_(max_features), max_name_bytes_(max_name_bytes) {}
+
+    // The column of a feature; UNKNOWN if it has none.
+    int64_t find(std::string_view space, std::string_view name) const {
+        if (hash_bits_ > 0) return hashed(space, name);
+        const int32_t number = spaces_.find(space);
+        if (number < 0 || slots_.empty()) return UNKNOWN;
+        return slots_[slot_of(number, name)];
+    }
+
+    // The column of a feature, a new one if it has none yet. Beyond the limit on their number there
+    // is none, unless it is `reserved`.
+    int64_t add(std::string_view space, std::string_view name, bool reserved = false) {
+        if (hash_bits_ > 0) return hashed(space, name);
+        const int32_t known = spaces_.find(space);
+        if (known >= 0 && !slots_.empty()) {
+            const int32_t column = slots_[slot_of(known, name)];
+            if (column >= 0) return column;
+        }
+        const auto size = static_cast<int64_t>(ends_.size());
+        if (size >= MOST || (size >= max_features_ && !reserved)) return FULL;
+        if (is_too_long(name) || is_too_long(space)) return TOO_LONG;
+        if (!valid(name) || (known < 0 && !valid(space))) return NOT_UTF8;
+        if (2 * (ends_.size() + 1) > slots_.size()) grow();
+        const int32_t number = known >= 0 ? known : spaces_.code(space);
+        slots_[slot_of(number, name)] = static_cast<int32_t>(size);
+        names_.append(name);
+        ends_.push_back(names_.size());
+        space_of_.push_back(number);
+        return size;
+    }
+
+    // Remove the features that were added last.
+    void truncate(size_t size) {
+        while (ends_.size() > size) {
+            const size_t last = ends_.size() - 1;
+            // What was added later than a feature never lies before it on its path: an empty slot
+            // in its place breaks no path.
+            slots_[slot_of(space_of_[last], name(last))] = UNKNOWN;
+            ends_.pop_back();
+            space_of_.pop_back();
+            names_.resize(last == 0 ? 0 : ends_[last - 1]);
+        }
+    }
+
+    bool is_too_long(std::string_view text) const { return text.size() > max_name_bytes_; }
+    size_t size() const { return ends_.size(); }
+    int hash_bits() const { return hash_bits_; }
+    int64_t max_features() const { return max_features_; }
+    size_t max_name_bytes() const { return max_name_bytes_; }
+    std::string_view name(size_t column) const {
+        const size_t begin = column == 0 ? 0 : ends_[column - 1];
+        return std::string_view(names_).substr(begin, ends_[column] - begin);
+    }
+    std::string_view space(size_t column) const {
+        return spaces_[static_cast<size_t>(space_of_[column])];
+    }
+
+    Arrays arrays() const {
+        // Only namespaces of features, in the order of these: truncated ones leave no trace.
+        std::vector<int32_t> numbers(spaces_.size(), -1);
+        Arrays out;
+        out.ends.push_back(0);
+        const auto append = [&](std::string_view text, int32_t space) {
+            out.names.insert(out.names.end(), text.begin(), text.end());
+            out.ends.push_back(static_cast<int64_t>(out.names.size()));
+            out.spaces.push_back(space);
+        };
+        int32_t n_spaces = 0;
+        for (const int32_t space : space_of_) {
+            if (numbers[static_cast<size_t>(space)] >= 0) continue;
+            numbers[static_cast<size_t>(space)] = n_spaces++;
+            append(spaces_[static_cast<size_t>(space)], -1);
+        }
+        for (size_t k = 0; k < size(); ++k)
+            append(name(k), numbers[static_cast<size_t>(space_of_[k])]);
+        return out;
+    }
+
+    // Add the features of unchecked arrays; throws if they are damaged.
+    void add_arrays(const uint8_t* names, size_t n_bytes, const int64_t* ends, size_t n_ends,
+                    const int32_t* spaces, size_t n_texts) {
+        const auto check = [](bool is_true, const char* message) {
+            if (!is_true) throw std::invalid_argument(message);
+        };
+        check(hash_bits_ == 0 && size() == 0, "an index with names is filled once.");
+        check(n_ends == n_texts + 1 && ends[0] == 0 && ends[n_texts] == int64_t(n_bytes),
+              "the offsets of names do not fit the names.");
+        for (size_t k = 0; k < n_texts; ++k)
+            check(0 <= ends[k] && ends[k] <= ends[k + 1] && ends[k + 1] <= int64_t(n_bytes),
+                  "the offsets of names do not rise.");
+        const auto text = [&](size_t k) {
+            return std::string_view(reinterpret_cast<const char*>(names) + ends[k],
+                                    size_t(ends[k + 1] - ends[k]));
+        };
+        size_t n_spaces = 0;
+        while (n_spaces < n_texts && spaces[n_spaces] == -1) ++n_spaces;
+        for (size_t k = n_spaces; k < n_texts; ++k) {
+            check(spaces[k] >= 0 && size_t(spaces[k]) < n_spaces, "a namespace is not there.");
+            const size_t before = size();
+            const int64_t column = add(text(size_t(spaces[k])), text(k), true);
+            check(column != TOO_LONG, "a name of a feature is too long.");
+            check(column >= 0 && size_t(column) == before,
+                  "a name of a feature occurs twice, or is not UTF-8.");
+        }
+        check(spaces_.size() == n_spaces, "a namespace occurs twice, or has no feature.");
+    }
+
+  private:
+    int64_t hashed(std::string_view space, std::string_view name) const {
+        const auto hash = [](std::string_view text, uint64_t seed) {
+            return vw_hash(text.data(), text.data() + text.size(), seed);
+        };
+        const uint64_t seed = space.empty() ? 0 : hash(space, 0);
+        return static_cast<int64_t>(hash(name, seed) & ((uint64_t{1} << hash_bits_) - 1));
+    }
+
+    static bool valid(std::string_view text) {
+        return is_utf8(text.data(), text.data() + text.size());
+    }
+
+    // The slot of a feature: the one that holds its column, or the empty one where it would go.
+    size_t slot_of(int32_t space, std::string_view word) const {
+        const size_t mask = slots_.size() - 1;
+        size_t slot = seeded_hash(word, static_cast<uint64_t>(space)) & mask;
+        for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
+            const auto column = static_cast<size_t>(slots_[slot]);
+            if (space_of_[column] == space && name(column) == word) break;
+        }
+        return slot;
+    }
+
+    void grow() {
+        slots_.assign(std::max<size_t>(16, 2 * slots_.size()), static_cast<int32_t>(UNKNOWN));
+        for (size_t k = 0; k < ends_.size(); ++k)
+            slots_[slot_of(space_of_[k], name(k))] = static_cast<int32_t>(k);
+    }
+
+    int hash_bits_;
+    int64_t max_features_;
+    size_t max_name_bytes_;
+    WordTable spaces_;
+    std::vector<int32_t> slots_;
+    std::string names_;
+    std::vector<size_t> ends_;
+    std::vector<int32_t> space_of_;
+};
+
+}  // namespace rosenblatt

@@ -1,0 +1,155 @@
+"""Reports: results as text for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.errors import DataError
+from rosenblatt.learn.trace import StopReason
+from rosenblatt.model.explain import printable
+from rosenblatt.text import plural
+
+if TYPE_CHECKING:
+    from rosenblatt.model.model_file import ModelFile
+    from rosenblatt.stream.fit import FitResult
+
+MOST = 10  # classes, names and epochs in a line
+MOST_COLUMNS = 60  # lines about raw columns
+
+
+def fit_report(run: FitResult, facts: Mapping[str, Any]) -> str:
+    """What training on a file did; `facts` are those of `run.to_dict()`."""
+    lines = [
+        ("rows", f"{run.n_rows:,}"),
+        *_skipped(facts),
+        ("features", f"{facts['features']:,}"),
+        ("classes", _classes(facts["classes"], ", one hyperplane per class")),
+        ("epochs", f"{run.n_epochs} ({_why(run.stop_reasons)})"),
+        *_average(run),
+        ("mistakes per epoch", _listed(facts["mistakes_per_epoch"])),
+        ("progressive error", f"{run.progressive_error:.2%}"),
+        ("first epoch", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
+        ("all epochs", f"{facts['rows_per_second']:,.0f} rows/s"),
+        ("seconds", f"{run.seconds:.2f}"),
+    ]
+    if run.cache_bytes:
+        in_file = f", {run.cache_file_bytes / 1e6:,.1f} MB in a file" * bool(run.cache_file_bytes)
+        lines.append(("cache", f"{run.cache_memory_bytes / 1e6:,.1f} MB in memory{in_file}"))
+    lines.append(("model", facts["model"]))
+    table = "" if run.columns is None else f"\n\n{run.columns.describe(MOST_COLUMNS)}"
+    return _aligned(lines) + table
+
+
+def _average(run: FitResult) -> list[tuple[str, str]]:
+    """A line that says so where the model is not what training ended with."""
+    if run.model.options.get("keep") != "average":
+        return []
+    return [("weights", "the average over all visits (--keep last: those at the end)")]
+
+
+def cluster_report(facts: Mapping[str, Any]) -> str:
+    """What training on a cluster did."""
+    reason = StopReason(facts["stop_reason"]).sentence.replace("epoch", "round")
+    shards, workers = plural(facts["shards"], "shard"), plural(facts["workers"], "worker")
+    seconds = f"{facts['seconds']:.2f}, of these {facts['reading_seconds']:.2f} reading"
+    return _aligned(
+        [
+            ("rows", f"{facts['rows']:,} in {shards} on {workers}"),
+            *_skipped(facts),
+            ("features", f"{facts['features']:,}"),
+            ("classes", _classes(facts["classes"])),
+            ("rounds", f"{facts['rounds']} ({reason})"),
+            ("mistakes per round", _listed(facts["mistakes_per_round"])),
+            ("progressive error", f"{facts['progressive_error']:.2%}"),
+            ("seconds", seconds),
+            ("model", facts["model"]),
+        ]
+    )
+
+
+def predict_report(facts: Mapping[str, Any]) -> str:
+    """What predicting a file found; `facts` are those of `PredictResult.to_dict`."""
+    error, of = facts["error"], f"{facts['errors']:,} of {facts['labelled_rows']:,} labelled rows"
+    return _aligned(
+        [
+            ("rows", f"{facts['rows']:,}"),
+            *_skipped(facts),
+            ("error", "no labels of the model" if error is None else f"{error:.2%} ({of})"),
+            ("seconds", f"{facts['seconds']:.2f}"),
+            ("labels", facts["labels"] or "not written (--out FILE)"),
+        ]
+    )
+
+
+def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
+    """What is in a model file; `facts` are those of `found.to_dict()`."""
+    names = facts["feature_names"]
+    columns, table = "none: the features are the columns themselves", ""
+    if facts["columns"] is not None:
+        columns, table = _columns(facts["columns"])
+    lines = [
+        ("file", f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}"),
+        ("made by", _short(facts["made_by"])),
+        ("digest", f"sha256 {facts['digest']}, checked"),
+        ("classes", _listed(facts["classes"])),
+        ("features", f"{facts['features']:,}{': ' + _listed(names) if names else ', unnamed'}"),
+        ("weights", f"{facts['hyperplanes']:,} x {facts['features']:,}, {facts['dtype']}"),
+        ("preprocessing", columns),
+        ("read from", _pairs(facts["reader"]) or "not known"),
+        ("options", _pairs(facts["options"]) or "not known"),
+        ("training", _pairs(facts["training"]) or "not known"),
+    ]
+    return f"{_aligned(lines)}\n\n{found.model.explain_model(most)}{table}"
+
+
+def _columns(columns: Mapping[str, Any]) -> tuple[str, str]:
+    """How raw columns became features: a line, and a table if it can be read."""
+    from rosenblatt.data.columns.frozen import Columns
+
+    try:
+        raw = Columns.from_json(columns)
+    except DataError:
+        return _pairs(columns), ""
+    about = f"{len(raw.entries):,} raw columns to {raw.width:,} features, see below"
+    return about, f"\n\n{raw.describe(MOST_COLUMNS)}"
+
+
+def _aligned(lines: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in lines)
+
+
+def _skipped(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    count = facts["skipped_lines"]
+    return [("malformed lines", f"{count:,}, skipped")] if count else []
+
+
+def _classes(classes: list[Any], many: str = "") -> str:
+    listed = _listed([f"{c:g}" if isinstance(c, float) else c for c in classes])
+    return f"{listed} ({len(classes)}{many})" if many and len(classes) > 2 else listed
+
+
+def _listed(values: list[Any]) -> str:
+    more = f", ... ({len(values):,})" if len(values) > MOST else ""
+    return ", ".join(_short(v) for v in values[:MOST]) + more
+
+
+def _why(reasons: tuple[StopReason, ...]) -> str:
+    if len(set(reasons)) == 1:
+        return reasons[0].sentence
+    counted = ((r, reasons.count(r)) for r in sorted(set(reasons)))
+    return "; ".join(f"{plural(n, 'class', 'classes')}: {r.sentence}" for r, n in counted)
+
+
+def _pairs(told: Mapping[str, Any]) -> str:
+    return ", ".join(f"{_short(key)}={_short(value)}" for key, value in told.items())
+
+
+def _short(value: Any) -> str:
+    """A value in a few characters of one line."""
+    number = isinstance(value, int) and not isinstance(value, bool)
+    text = f"{value:,}" if number else value if isinstance(value, str) else json.dumps(value)
+    text = printable(text)
+    return text if len(text) <= 200 else f"{text[:200]}..."

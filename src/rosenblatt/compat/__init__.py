@@ -1,0 +1,1 @@
+"""Wrappers that give our estimators the interfaces of other libraries."""

@@ -1,0 +1,1 @@
+"""features: names of features and their columns."""

@@ -1,0 +1,344 @@
+"""Features of a table: numbers as they are, categories and parts of dates by name.
+
+    number    the feature `x` with its value
+    category  the feature `x=text` with value 1
+    date      the feature `x`, days since 1970, and `x month=Jan`, `x weekday=Mon`, `x hour=7`
+    missing   the feature `x=missing`; a text in a column of numbers is a category of its own
+
+A category that gets no column, because there are too many names or because it is too long, is
+`x=other`. Columns are numbered in the order in which features first appear, row by row, so they do
+not depend on how a table is cut into batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt._core import FeatureIndex, assemble_rows
+from rosenblatt.data.block import Csr
+from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.errors import DataError
+
+Array = npt.NDArray[Any]
+Columns = npt.NDArray[np.int32]
+KINDS: dict[str, type] = {"number": NumberColumn, "category": TextColumn, "date": DateColumn}
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+HOURS = tuple(str(hour) for hour in range(24))
+HOUR = 3_600_000_000  # microseconds
+DAY = 24 * HOUR
+
+
+@dataclass
+class ColumnCounts:
+    """What was in a column: cells of each type, and the first text in a column of numbers."""
+
+    rows: int = 0
+    missing: int = 0
+    texts: int = 0
+    other: int = 0
+    example: str | None = None
+    least: float = np.inf
+    greatest: float = -np.inf
+
+
+class TableFeatures:
+    """The features of the columns of a table.
+
+    Parameters
+    ----------
+    kinds : mapping
+        The kind of each column by name, in order: "number", "category" or "date".
+    index : FeatureIndex, optional
+        Of the features; empty for a table that was never read.
+    """
+
+    def __init__(self, kinds: Mapping[str, str], index: FeatureIndex | None = None) -> None:
+        wrong = [name for name, kind in kinds.items() if kind not in KINDS]
+        if wrong:
+            raise DataError(
+                f"the kind of column {wrong[0]!r} is {kinds[wrong[0]]!r}. Give one of "
+                f"{', '.join(KINDS)}."
+            )
+        self.kinds = dict(kinds)
+        self.index = FeatureIndex() if index is None else index
+        self.counts = {name: ColumnCounts() for name in self.kinds}
+        self.fill: dict[str, float] = {}  # for missing numbers, if these were never missing before
+        if not len(self.index):
+            for name, kind in self.kinds.items():
+                if kind != "category" and self.index.add(name) < 0:
+                    raise DataError(
+                        f"the name of column {name[:20]!r}... is too long. Names may have "
+                        f"{self.index.max_name_bytes:,} bytes."
+                    )
+
+    @classmethod
+    def of_batch(cls, batch: ColumnBatch, index: FeatureIndex | None = None) -> TableFeatures:
+        """The features of a table of which this is the first batch."""
+        names = {kind: name for name, kind in KINDS.items()}
+        kinds = {
+            name: names[type(column)]
+            for name, column in zip(batch.names, batch.columns, strict=True)
+        }
+        if len(kinds) < len(batch.names):
+            twice = next(n for k, n in enumerate(batch.names) if n in batch.names[:k])
+            raise DataError(f"two columns are named {twice!r}. Give each its own name.")
+        return cls(kinds, index)
+
+    @property
+    def n_features(self) -> int:
+        """Columns so far."""
+        return self.index.n_features
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The name of each feature."""
+        return self.index.names()
+
+    @property
+    def all_numbers(self) -> bool:
+        """Whether every column is of numbers."""
+        return set(self.kinds.values()) <= {"number"}
+
+    def number_columns(self) -> Columns:
+        """The columns of numbers and days, in the order of the table."""
+        names = [name for name, kind in self.kinds.items() if kind != "category"]
+        return self.index.find_all(names)
+
+    def instead(self) -> dict[int, list[int]]:
+        """For each column of numbers, those of features that a row has in place of a number."""
+        places = {
+            name: int(column)
+            for name, column in zip(
+                (n for n, kind in self.kinds.items() if kind != "category"),
+                self.number_columns(),
+                strict=True,
+            )
+        }
+        found: dict[int, list[int]] = {column: [] for column in places.values()}
+        marks = {mark: name for name in places for mark in (f"{name}=missing", f"{name}=other")}
+        for column in range(len(self.index)):
+            space, word = self.index.pair(column)
+            name = space if space else marks.get(word)
+            if name in places and (space or word not in places):
+                found[places[name]].append(column)
+        return found
+
+    # ------------------------------------------------------------------------- rows
+
+    def encode(self, batch: ColumnBatch, grow: bool = True) -> Array | Csr:
+        """The features of consecutive rows.
+
+        Parameters
+        ----------
+        batch : ColumnBatch
+            Columns are found by name; others are left out.
+        grow : bool, default=True
+            Give columns to features that appear for the first time, and count cells; if not, a
+            category that is not known is `other`, if there is one, and a missing number is the mean
+            if numbers were never missing before.
+
+        Returns
+        -------
+        array or Csr
+            Rows as they are if all cells are numbers, otherwise CSR rows.
+
+        Raises
+        ------
+        DataError
+            If a column is not there, or not of its kind.
+        """
+        columns = [(name, self._column(batch, name)) for name in self.kinds]
+        if grow:
+            self._add(columns, batch.n_rows)
+        if self.all_numbers and not self.index.hash_bits and self._only_numbers(columns):
+            table = np.empty((batch.n_rows, len(columns)))
+            for k, (_, column) in enumerate(columns):
+                table[:, k] = column.values
+            if table.shape[1] == self.n_features:
+                return table
+        parts: list[tuple[Columns, npt.NDArray[np.float64] | None]] = []
+        for name, column in columns:
+            parts += self._parts(name, column, batch.n_rows)
+        indptr, indices, values = assemble_rows(batch.n_rows, parts)
+        return Csr(values, indices, indptr, self.n_features)
+
+    def _column(self, batch: ColumnBatch, name: str) -> Any:
+        if name not in batch.names:
+            raise DataError(
+                f"the table has no column {name!r}. Its columns are "
+                f"{', '.join(map(repr, batch.names[:10]))}."
+            )
+        column = batch.columns[batch.names.index(name)]
+        kind = self.kinds[name]
+        if not isinstance(column, KINDS[kind]):
+            found = next(k for k, c in KINDS.items() if isinstance(column, c))
+            raise DataError(
+                f"column {name!r} is of kind {found}, and was of kind {kind} before. Give a "
+                f"column of the same kind, or name its kind: {name}={kind}."
+            )
+        return column
+
+    @staticmethod
+    def _only_numbers(columns: Sequence[tuple[str, Any]]) -> bool:
+        return all(
+            column.texts is None and not np.isnan(column.values).any() for _, column in columns
+        )
+
+    def _add(self, columns: Sequence[tuple[str, Any]], n_rows: int) -> None:
+        """Give new features their columns, in the order of rows, then of the table."""
+        new: list[tuple[int, int, str, str]] = []  # row, place in the table, namespace, name
+        for place, (name, column) in enumerate(columns):
+            counts, missing = self.counts[name], _missing(column)
+            counts.rows += n_rows
+            counts.missing += int(missing.sum())
+            if missing.any() and self.index.find(f"{name}=missing") < 0:
+                new.append((int(missing.argmax()), place, "", f"{name}=missing"))
+            texts = column if isinstance(column, TextColumn) else column.texts
+            if texts is not None:
+                counts.texts += int((texts.codes >= 0).sum())
+                found = self.index.find_all(list(texts.words), name)
+                new += self._first_rows(texts.codes, found, place, name, texts.words)
+                if not isinstance(column, TextColumn) and counts.example is None:
+                    given = texts.codes[texts.codes >= 0]
+                    counts.example = texts.words[given[0]] if len(given) else None
+            if isinstance(column, NumberColumn):
+                counts.least = float(np.fmin.reduce(column.values, initial=counts.least))
+                counts.greatest = float(np.fmax.reduce(column.values, initial=counts.greatest))
+            if isinstance(column, DateColumn):
+                for part, words, codes in _parts_of_dates(column.values):
+                    found = self.index.find_all(list(words), f"{name} {part}")
+                    new += self._first_rows(codes, found, place, f"{name} {part}", words)
+        for _, place, space, word in sorted(new, key=lambda feature: feature[:2]):
+            if self.index.add(word, space, reserved=not space) < 0:
+                name = columns[place][0]
+                self.index.add(f"{name}=other", reserved=True)
+                self.counts[name].other += 1
+
+    @staticmethod
+    def _first_rows(
+        codes: Columns, found: Columns, place: int, space: str, words: Sequence[str]
+    ) -> Iterable[tuple[int, int, str, str]]:
+        """The first row of each word that has no column."""
+        if (found >= 0).all():
+            return ()
+        present, first = np.unique(codes, return_index=True)
+        return [
+            (int(row), place, space, words[code])
+            for code, row in zip(present.tolist(), first, strict=True)
+            if code >= 0 and found[code] < 0
+        ]
+
+    def _parts(
+        self, name: str, column: Any, n_rows: int
+    ) -> Iterable[tuple[Columns, npt.NDArray[np.float64] | None]]:
+        """Features of a column: their columns and values, one of each per row."""
+        missing = _missing(column)
+        texts = column if isinstance(column, TextColumn) else column.texts
+        instead = np.full(n_rows, -1, np.int32)
+        if missing.any():
+            instead[missing] = self.index.find(f"{name}=missing")
+        if texts is not None:
+            found = self.index.find_all(list(texts.words), name)
+            found[found < 0] = self.index.find(f"{name}=other")
+            has_text = texts.codes >= 0
+            instead[has_text] = found[texts.codes[has_text]]
+        if (instead >= 0).any():
+            yield instead, None
+        if isinstance(column, TextColumn):
+            return
+        number = self.index.find(name)
+        if isinstance(column, DateColumn):
+            for part, words, codes in _parts_of_dates(column.values):
+                found = self.index.find_all(list(words), f"{name} {part}")
+                yield np.where(codes < 0, np.int32(-1), found[codes]).astype(np.int32), None
+            values = np.where(np.isnat(column.values), np.nan, column.values.astype(np.int64) / DAY)
+        else:
+            values = column.values
+        given = ~np.isnan(values)
+        if name in self.fill:
+            filled = ~given & (instead < 0)
+            values = np.where(filled, self.fill[name], values)
+            given |= filled
+        yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
+
+    # ----------------------------------------------------------------------- results
+
+    def remarks(self) -> list[str]:
+        """What a person should know about the columns, from the counts of their cells."""
+        words: dict[str, int] = {}
+        for column in range(len(self.index)):
+            space = self.index.pair(column)[0]
+            words[space] = words.get(space, 0) + 1
+        found = []
+        for name, kind in self.kinds.items():
+            counts = self.counts[name]
+            if kind != "category" and counts.texts:
+                found.append(
+                    f"{name}: {counts.texts:,} of {counts.rows:,} cells are no {kind}s, for "
+                    f"example {counts.example!r}. Each text is a feature of its own."
+                )
+            if counts.other:
+                found.append(
+                    f"{name}: not every text has a feature of its own; the others are "
+                    f"{name}=other. The index holds {self.index.max_features:,} names of at most "
+                    f"{self.index.max_name_bytes:,} bytes."
+                )
+            given = counts.rows - counts.missing
+            if kind == "category" and given > 10 and words.get(name, 0) >= given:
+                found.append(f"{name}: every row has another text. Is it an identifier?")
+            if counts.rows and counts.missing == counts.rows:
+                found.append(f"{name}: every cell is missing.")
+            if kind == "category":
+                constant = words.get(name) == 1 and not counts.other
+            else:
+                constant = counts.least == counts.greatest and not counts.texts
+            if given > 1 and constant:
+                found.append(f"{name}: all cells are equal, so it says nothing.")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Kinds of the columns and means of numbers that were never missing; not the index."""
+        return {"kinds": dict(self.kinds), "fill": dict(self.fill)}
+
+    @classmethod
+    def from_dict(cls, saved: Any, index: FeatureIndex) -> TableFeatures:
+        """The features of a saved table; raises DataError if they are damaged."""
+        kinds = saved.get("kinds") if isinstance(saved, dict) else None
+        fill = saved.get("fill") if isinstance(saved, dict) else None
+        if not isinstance(kinds, dict) or not isinstance(fill, dict):
+            raise DataError("the columns of the table are damaged.")
+        table = cls({str(name): str(kind) for name, kind in kinds.items()}, index)
+        numbers = all(isinstance(mean, float) and np.isfinite(mean) for mean in fill.values())
+        names = [name for name, kind in table.kinds.items() if kind != "category"]
+        if not numbers or not set(fill) <= set(names) or (table.number_columns() < 0).any():
+            raise DataError("the columns of the table are damaged.")
+        table.fill = dict(fill)
+        return table
+
+
+def _missing(column: Any) -> npt.NDArray[np.bool_]:
+    """Rows whose cell is missing."""
+    if isinstance(column, TextColumn):
+        return column.codes < 0
+    empty = np.isnat(column.values) if isinstance(column, DateColumn) else np.isnan(column.values)
+    return empty if column.texts is None else empty & (column.texts.codes < 0)
+
+
+def _parts_of_dates(dates: Array) -> Iterable[tuple[str, Sequence[str], Columns]]:
+    """Month, weekday and hour of dates: the words, and their places, -1 for no date."""
+    empty = np.isnat(dates)
+    moments = np.where(empty, np.datetime64(0, "us"), dates).astype("datetime64[us]")
+    days = moments.astype("datetime64[D]")
+    months = days.astype("datetime64[M]").astype(np.int64) % 12
+    weekdays = (days.astype(np.int64) + 3) % 7  # 1970-01-01 was a Thursday
+    hours = moments.astype(np.int64) // HOUR % 24
+    for part, words, places in (
+        ("month", MONTHS, months), ("weekday", WEEKDAYS, weekdays), ("hour", HOURS, hours)
+    ):  # fmt: skip
+        yield part, words, np.where(empty, -1, places).astype(np.int32)

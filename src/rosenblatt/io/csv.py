@@ -1,0 +1,380 @@
+"""CSV: header, kinds of columns and label column. The grammar is in core/parse_csv.hpp."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from rosenblatt._core import ParsedTable, csv_first_record, csv_records_end, parse_csv
+from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.data.source import label_key
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.bad_lines import describe
+from rosenblatt.io.byte_stream import ByteStream, TextBlock
+from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.location import suffix_of
+from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows, TextFormat
+
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+HEAD = 1 << 20  # bytes that decide the header and the kinds of columns
+DATE = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII
+)
+NUMBER, DATE_KIND, CATEGORY = "number", "date", "category"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+    label : int or None
+        The column of labels; None if there is none.
+    kinds : tuple of str
+        number, date or category, one per column.
+    missing : bool
+        Whether the head has missing values in columns that are not labels.
+    mixed : frozenset of int
+        Columns of categories of which some cells in the head are numbers.
+    """
+
+    names: tuple[str, ...]
+    label: int | None
+    kinds: tuple[str, ...]
+    missing: bool = False
+    mixed: frozenset[int] = frozenset()
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of all columns but that of labels."""
+        return tuple(name for k, name in enumerate(self.names) if k != self.label)
+
+    def has_only_numbers(self, skip: bool = False) -> bool:
+        """Whether the head of the file has nothing but numbers besides the labels.
+
+        With `skip`, lines with other cells are left out, so every column must have some numbers.
+        """
+        others = {k for k, kind in enumerate(self.kinds) if k != self.label and kind != NUMBER}
+        return others <= self.mixed if skip else not others and not self.missing
+
+
+def is_number(target: str | int) -> bool:
+    """Whether a label column is given by its number."""
+    return re.fullmatch(r"-?[0-9]+", str(target), re.ASCII) is not None
+
+
+def label_column(
+    names: Sequence[str], options: ReadOptions, place: Any, wanted: Sequence[str] | None
+) -> int | None:
+    """Which column has the labels; None if there is none, where that is allowed."""
+    target = options.target
+    assert target is not None
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise DataError(
+                f"columns {names.index(name)} and {k} of {place} are both called {name!r}. Give "
+                "every column its own name, or say that there is no header."
+            )
+    if str(target) in names:
+        return names.index(str(target))
+    if options.optional_label and (not is_number(target) or len(names) <= len(wanted or ())):
+        return None
+    if not is_number(target):
+        hint = ""
+        if len(names) == 1 and ";" in names[0]:
+            hint = " It seems to be separated by semicolons: delimiter=';'."
+        raise DataError(f"{place} has no column {target!r}; it has {list(names[:20])}.{hint}")
+    number = int(target)
+    if not -len(names) <= number < len(names):
+        raise DataError(f"{place} has {len(names)} columns, so there is no column {target}.")
+    return number % len(names)
+
+
+def wanted_columns(layout: Layout, wanted: Sequence[str], place: Any) -> list[int]:
+    """The places of columns that are wanted by name."""
+    places = {name: k for k, name in enumerate(layout.names) if k != layout.label}
+    for name in wanted:
+        if name not in places:
+            raise DataError(
+                f"{place} has no column {name!r} of the model; it has {list(layout.names[:20])}. "
+                "Give the columns of the model."
+            )
+    return [places[name] for name in wanted]
+
+
+class Csv(TextFormat):
+    """One pass over CSV text.
+
+    Attributes
+    ----------
+    layout : Layout or None
+        Known once a file was opened.
+    """
+
+    name = "csv"
+
+    def __init__(
+        self, options: ReadOptions, encoder: Encoder | None, wanted: Sequence[str] | None
+    ) -> None:
+        super().__init__(options)
+        self.encoder, self.wanted = encoder, wanted
+        self.layout: Layout | None = None
+        self.delimiter = options.delimiter or ","
+        if len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n':
+            raise ParameterError(
+                f"delimiter must be one character of one byte, no quote and no line end, got "
+                f"{self.delimiter!r}."
+            )
+        self.missing = [*MISSING, *(options.missing or ())]
+
+    @property
+    def longest(self) -> int:
+        """A record may have several long cells, and what follows an open quote is looked at."""
+        return 2 * self.options.max_line_bytes + 2
+
+    def begin(self, stream: ByteStream) -> tuple[int, int]:
+        """Find header, label column and kinds of a file."""
+        piece = stream.piece
+        if self.options.delimiter is None:
+            self.delimiter = "\t" if suffix_of(piece.url) == ".tsv" else ","
+        head = bytearray(stream.peek(HEAD))
+        start = 0
+        while start < len(head) and head[start] in b"\r\n":
+            start += 1
+        if start == len(head):
+            return start, head.count(b"\n")
+        if len(head) == HEAD and not self.cut(head, len(head)):
+            head = bytearray(stream.peek(self.longest))
+        longest = self.options.max_line_bytes
+        cells, size = csv_first_record(memoryview(head)[start:], self.delimiter, longest)
+        if cells is None:
+            table = parse_csv(memoryview(head)[start : start + size], "t", self.delimiter,
+                              longest_cell=longest)  # fmt: skip
+            bad = describe(table.bad_lines[0], head[start:], size, [""], self.delimiter)
+            raise DataError(
+                f"{piece}, {bad.moved(head.count(10, 0, start))}. Fix the first line: it says "
+                "which columns there are."
+            )
+        DEFAULT.check("table_columns", len(cells), str(piece))
+        end = len(head) if len(head) < HEAD else start + size + self.cut(
+            head[start + size :], len(head) - start - size
+        )  # fmt: skip
+        rest = memoryview(head)[start + size : end]
+        header = self._has_header(cells, rest, piece)
+        names = tuple(cells) if header else tuple(f"f{k}" for k in range(len(cells)))
+        if (
+            not header and self.wanted is not None and len(names) == len(self.wanted)
+            and self.options.optional_label
+        ):  # fmt: skip
+            names = tuple(self.wanted)
+        label = label_column(names, self.options, piece, self.wanted)
+        records = rest if header else memoryview(head)[start:end]
+        before = self.layout
+        if before is not None:
+            if (before.names, before.label) != (names, label):
+                raise DataError(
+                    f"the columns of {piece} are {list(names[:20])}, those of the files before it "
+                    f"{list(before.names[:20])}. Give files of the same columns in the same order."
+                )
+        else:
+            self.layout = self._layout(names, label, records)
+            self._choose(piece)
+        begin = start + size if header else start
+        return begin, head.count(b"\n", 0, begin)
+
+    def _has_header(self, cells: list[str], rest: memoryview, piece: Any) -> bool:
+        """Whether the first record has the names of the columns."""
+        target = self.options.target
+        assert target is not None
+        if self.options.header is not None:
+            return self.options.header
+        if not is_number(target):
+            return True
+        numeric, rows = self._numeric(len(cells), rest)
+        kinds = [_kind_of_cell(cell, self.missing) for cell in cells]
+        if not rows:
+            return NUMBER not in kinds
+        names = any(kind == CATEGORY for kind, n in zip(kinds, numeric, strict=True) if n)
+        values = any(kind == NUMBER for kind, n in zip(kinds, numeric, strict=True) if n)
+        if names != values:
+            return names
+        why = "no column has only numbers" if not any(numeric) else "the first line has both"
+        raise DataError(
+            f"cannot tell whether the first line of {piece} has the names of the columns: {why}. "
+            "Say it: header=True or False in Python, --header or --no-header on the command line."
+        )
+
+    def _numeric(self, n_cells: int, records: Any) -> tuple[list[bool], int]:
+        """Which columns have numbers and nothing else but missing values; how many rows."""
+        table = self._parse(records, "m" * n_cells)
+        there = ~np.isnan(table.numbers)
+        return [bool(there[:, k].any()) and k not in table.odd for k in range(n_cells)], len(there)
+
+    def _parse(self, records: Any, kinds: str) -> ParsedTable:
+        options = self.options
+        label_marks = list(options.missing or ())
+        if self.layout is not None and self.layout.label is not None:
+            numbers = self.layout.kinds[self.layout.label] == NUMBER
+            label_marks = self.missing if numbers else label_marks
+        return parse_csv(
+            records, kinds, self.delimiter, self.missing, label_marks, options.max_line_bytes,
+            DEFAULT.label_chars,
+        )  # fmt: skip
+
+    def _layout(self, names: tuple[str, ...], label: int | None, records: Any) -> Layout:
+        """The kinds of columns, from the head of the file."""
+        table = self._parse(records, "m" * len(names))
+        there, kinds = ~np.isnan(table.numbers), []
+        letters = ("t" if k in table.odd else "-" for k in range(len(names)))
+        texts = self._parse(records, "".join(letters))
+        words = dict(zip(sorted(table.odd), texts.words, strict=True))
+        missing, mixed = False, set()
+        for k in range(len(names)):
+            if k not in table.odd:
+                # labels that are all NA may be texts
+                kinds.append(NUMBER if there[:, k].any() or k != label else CATEGORY)
+                missing |= k != label and not there[:, k].all()
+            else:
+                dates = all(DATE.fullmatch(word.strip()) for word in words[k])
+                kinds.append(DATE_KIND if dates else CATEGORY)
+                if there[:, k].any():
+                    mixed.add(k)
+        for name, kind in (self.options.kinds or {}).items():
+            if name in names:
+                kinds[names.index(name)] = kind
+        return Layout(names, label, tuple(kinds), missing, frozenset(mixed))
+
+    def _choose(self, piece: Any) -> None:
+        """Which columns are kept, and how they are parsed."""
+        layout = self.layout
+        assert layout is not None
+        used = range(len(layout.names))
+        if self.wanted is not None:
+            used = wanted_columns(layout, self.wanted, piece)  # type: ignore[assignment]
+        self._used = [k for k in used if k != layout.label]
+        self.feature_names = tuple(layout.names[k] for k in self._used)
+        number = "n" if self.encoder is None else "m"
+        letter = {NUMBER: number, DATE_KIND: "t", CATEGORY: "t"}
+        if self.encoder is None:
+            letter = dict.fromkeys(letter, "n")
+        kept = set(self._used)
+        self._letters = "".join(
+            "l" if k == layout.label else letter[kind] if k in kept else "-"
+            for k, kind in enumerate(layout.kinds)
+        )
+        by_place = sorted(self._used)
+        self._order = None
+        if by_place != self._used:
+            self._order = np.array([by_place.index(k) for k in self._used])
+
+    def cut(self, data: bytearray, size: int) -> int:
+        """Where the last whole record of data[:size] ends; 0 if there is none."""
+        return csv_records_end(memoryview(data)[:size], self.delimiter, self.options.max_line_bytes)
+
+    def parse(self, block: TextBlock) -> Parsed:
+        """The records of a block; any thread."""
+        table = self._parse(memoryview(block.data)[: block.size], self._letters)
+        layout = self.layout
+        assert layout is not None
+        bad = tuple(
+            describe(line, block.data, block.size, layout.names, self.delimiter)
+            for line in table.bad_lines
+        )
+        n_rows = len(table.numbers)
+        return Parsed(
+            n_rows, table.n_lines, table.n_bad_lines, bad, table, block.bytes_read, block.offset
+        )
+
+    def rows(self, parsed: Parsed) -> Rows:
+        """Rows of numbers, or of the features that the encoder makes of the columns."""
+        table: ParsedTable = parsed.content
+        labels = self._labels(table)
+        if self.encoder is not None:
+            X = self.encoder.encode(self.batch(table))
+            self.feature_names = tuple(self.encoder.feature_names)
+            return Rows(X, labels)
+        if self._order is None:
+            return Rows(table.numbers, labels)
+        return Rows(np.ascontiguousarray(table.numbers[:, self._order]), labels)
+
+    def _labels(self, table: ParsedTable) -> Labels:
+        column = "".join(letter for letter in self._letters if letter in "tl").find("l")
+        if column < 0:
+            return Labels(np.full(len(table.numbers), -1, np.int32), [])
+        return Labels(np.ascontiguousarray(table.codes[:, column]), table.words[column])
+
+    def batch(self, table: ParsedTable) -> ColumnBatch:
+        """The columns of a block as an encoder takes them."""
+        layout = self.layout
+        assert layout is not None
+        columns: dict[int, NumberColumn | TextColumn | DateColumn] = {}
+        numbers = texts = 0
+        n_rows = len(table.numbers)
+        for k, letter in enumerate(self._letters):
+            if letter == "m":
+                columns[k] = NumberColumn(
+                    table.numbers[:, numbers], _odd(table.odd, numbers, n_rows)
+                )
+                numbers += 1
+            elif letter in "tl":
+                column = TextColumn(table.codes[:, texts], tuple(table.words[texts]))
+                if letter == "t":
+                    date = layout.kinds[k] == DATE_KIND
+                    columns[k] = dates_of(column) if date else column
+                texts += 1
+        names = tuple(layout.names[k] for k in self._used)
+        return ColumnBatch(names, tuple(columns[k] for k in self._used), None, n_rows)
+
+
+def _kind_of_cell(cell: str, missing: Sequence[str]) -> str | None:
+    """Number, category, or None for a missing value."""
+    text = cell.strip(" \t")
+    if not text or text in missing:
+        return None
+    return CATEGORY if isinstance(label_key(text), str) else NUMBER
+
+
+def _odd(odd: Mapping[int, Any], column: int, n_rows: int) -> TextColumn | None:
+    if column not in odd:
+        return None
+    rows, places, words = odd[column]
+    codes = np.full(n_rows, -1, np.int32)
+    codes[rows] = places
+    return TextColumn(codes, tuple(words))
+
+
+def dates_of(column: TextColumn) -> DateColumn:
+    """Texts as dates and times; those that are none are kept apart.
+
+    >>> dates_of(TextColumn(np.array([0, -1, 1], np.int32), ("2020-01-02 03:04Z", "?!"))).values
+    array(['2020-01-02T03:04:00.000000',                        'NaT',
+                                  'NaT'], dtype='datetime64[us]')
+    """
+    values = np.array([*map(_date, column.words), np.datetime64("NaT")], "datetime64[us]")
+    odd = np.flatnonzero(np.isnat(values[:-1])).tolist()
+    if not odd:
+        return DateColumn(values[column.codes])
+    place = np.full(len(values), -1, np.int32)
+    place[odd] = np.arange(len(odd))
+    texts = TextColumn(place[column.codes], tuple(column.words[k] for k in odd))
+    return DateColumn(values[column.codes], texts)
+
+
+def _date(word: str) -> np.datetime64:
+    text = word.strip()
+    try:
+        if not DATE.fullmatch(text):
+            return np.datetime64("NaT")
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return np.datetime64("NaT")
+    return np.datetime64(moment, "us")

@@ -1,0 +1,319 @@
+"""Locations: files, folders, URLs and pipes, which files they have, and fingerprints of files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rosenblatt.errors import DataError, FileError, MissingPackageError, ParameterError
+from rosenblatt.io.limits import DEFAULT
+
+FORMATS = {
+    ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".vw": "vw", ".csv": "csv",
+    ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+KNOWN = ("libsvm", "vw", "csv", "parquet")
+COMPRESSED = (".gz", ".bz2", ".zst")
+STANDARD_INPUT = "-"
+NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+ROW = re.compile(rb"\s*%b(\s+qid:[0-9]+)?(\s+[0-9]+:%b)+\s*(#.*)?$" % (NUMBER, NUMBER))
+SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # pieces of a file that a fingerprint looks at
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file, or a part of it: the lines that begin within `length` bytes after `start`.
+
+    Attributes
+    ----------
+    url : str
+        Path or URL; "-" is standard input.
+    format : str or None
+        None if the name does not tell it.
+    size : int
+        Bytes on disk; 0 if that is not known.
+    start, length : int, int or None
+        None: up to the end.
+    shown : str
+        Its name in messages, if that is not the URL.
+    """
+
+    url: str
+    format: str | None = None
+    size: int = 0
+    start: int = 0
+    length: int | None = None
+    shown: str = ""
+
+    def __str__(self) -> str:
+        name = self.shown or ("standard input" if self.url == STANDARD_INPUT else self.url)
+        return name if self.length is None else f"{name} from byte {self.start:,}"
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether it can be read only once."""
+        return is_pipe(self.url)
+
+    def open(self) -> Any:
+        """The file, open for reading bytes."""
+        if self.url == STANDARD_INPUT:
+            return _standard_input()
+        if is_url(self.url):
+            return _file_system(self.url)[0].open(self.url, "rb")
+        return open(self.url, "rb", buffering=0)
+
+
+def is_url(place: Any) -> bool:
+    """Whether it has a scheme, such as https://."""
+    return isinstance(place, str) and "://" in place
+
+
+def as_written(place: Any) -> str:
+    """A place as it was given: of the slashes of a URL, a Path keeps one.
+
+    >>> [as_written(Path(given)) for given in ("s3://bucket/rows", "file:///rows", "a/b")]
+    ['s3://bucket/rows', 'file:///rows', 'a/b']
+    """
+    scheme, parted, rest = str(place).partition(":/")
+    if isinstance(place, str) or not (parted and len(scheme) > 1 and scheme.isalnum()):
+        return str(place)  # C:/ is a disk
+    return f"{scheme}://{'/' if scheme in ('file', 'local') else ''}{rest}"
+
+
+def is_pipe(place: Any) -> bool:
+    """Standard input, a FIFO, a socket or a terminal: read once, of unknown length."""
+    if str(place) == STANDARD_INPUT:
+        return True
+    try:
+        mode = os.stat(place).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+
+
+def locate(place: Any, format: str | None = None) -> list[Piece]:
+    """The files of a path, folder or URL, sorted by name.
+
+    In a folder, files whose name, or that of a folder they are in, begins with a dot or an
+    underscore are left out, and so are those whose name does not tell their format, unless `format`
+    is given. All files must have one format.
+
+    Raises
+    ------
+    FileError
+        If there is no such file or folder.
+    DataError
+        If a folder has no file that can be read, or files of several formats.
+    """
+    place = as_written(place)
+    if place == STANDARD_INPUT or is_pipe(place):
+        return [Piece(place, format)]
+    if is_url(place):
+        return _locate_url(place, format)
+    try:
+        found = os.stat(place)
+    except (OSError, ValueError) as e:
+        raise unreadable(place, e) from e
+    if not stat.S_ISDIR(found.st_mode):
+        return [Piece(place, format or format_of_name(place), found.st_size)]
+    root = Path(place)
+    files = {}
+    for count, path in enumerate(root.rglob("*")):
+        DEFAULT.check("files", count, place)
+        if path.is_file():
+            files[path.relative_to(root).parts] = path
+    pieces = [Piece(str(p), None, p.stat().st_size) for _, p in sorted(files.items())]
+    return _of_one_format(place, pieces, format)
+
+
+def split(pieces: Sequence[Piece], size: int) -> list[Piece]:
+    """Large plain text files of lines in pieces of about this size, for workers."""
+    parts = []
+    for piece in pieces:
+        plain = piece.format in ("libsvm", "vw") and not piece.url.lower().endswith(COMPRESSED)
+        n = -(-piece.size // size) if plain else 1
+        edges = [piece.size * k // n for k in range(n + 1)] if n > 1 else []
+        parts += [replace(piece, start=a, length=b - a) for a, b in pairwise(edges)] or [piece]
+    return parts
+
+
+def _locate_url(place: str, format: str | None) -> list[Piece]:
+    fs, path = _file_system(place)
+    try:
+        if not fs.isdir(path):
+            size = fs.size(path) or 0
+            return [Piece(place, format or format_of_name(place), int(size))]
+        found = fs.find(path, detail=True)
+    except OSError as e:
+        raise unreadable(place, e) from e
+    DEFAULT.check("files", len(found), place)
+    root = path.rstrip("/") + "/"
+    pieces = {
+        tuple(name.removeprefix(root).split("/")): Piece(
+            str(fs.unstrip_protocol(name)), None, int(info.get("size") or 0)
+        )
+        for name, info in found.items()
+    }
+    return _of_one_format(place, [pieces[name] for name in sorted(pieces)], format, root)
+
+
+def _of_one_format(
+    place: str, pieces: Sequence[Piece], format: str | None, root: str = ""
+) -> list[Piece]:
+    kept = []
+    for piece in pieces:
+        inside = piece.url.partition(root or place)[2].strip("/").split("/")
+        kind = format or format_of_name(piece.url)
+        if kind is not None and not any(part.startswith((".", "_")) for part in inside):
+            kept.append(Piece(piece.url, kind, piece.size))
+    kinds = sorted({str(piece.format) for piece in kept})
+    if not kept:
+        raise DataError(
+            f"the folder {place} has no file whose name tells its format ({', '.join(FORMATS)}; "
+            "also compressed). Give another folder, or the format: format='csv' in Python, "
+            "--format on the command line."
+        )
+    if len(kinds) > 1:
+        raise DataError(
+            f"the folder {place} has files of {' and '.join(kinds)}. Give a folder with files of "
+            "one format."
+        )
+    return kept
+
+
+def format_of_name(name: str) -> str | None:
+    """The format that the name of a file tells.
+
+    >>> format_of_name("rows.TSV.gz"), format_of_name("rows.txt")
+    ('csv', None)
+    """
+    return FORMATS.get(suffix_of(name))
+
+
+def suffix_of(name: str) -> str:
+    """The suffix that tells the format, in lower case, without that of a compression."""
+    path = PurePosixPath(name.partition("?")[0] if is_url(name) else Path(name).name)
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in COMPRESSED]
+    return suffixes[-1] if suffixes else ""
+
+
+def format_of_bytes(head: bytes) -> str | None:
+    """The format of a file that begins with these bytes, if it can be told.
+
+    >>> [format_of_bytes(b) for b in (b"+1 3:1 7:0.5", b"1 |f a b:2", b"1.5,2,spam", b"?")]
+    ['libsvm', 'vw', 'csv', None]
+    >>> format_of_bytes(b"2020-01-01 10:30:00,5,a")
+    'csv'
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
+    for line in lines:
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        if b"|" in line.partition(b"#")[0]:
+            return "vw"
+        if ROW.match(line):
+            return "libsvm"
+        if b"," in line:
+            return "csv"
+    # a line that is cut, or malformed further on
+    rows = [line for line in lines if re.match(rb"\s*%b\s+[0-9]+:%b" % (NUMBER, NUMBER), line)]
+    return "libsvm" if rows else None
+
+
+def unreadable(place: Any, why: Exception) -> FileError:
+    """An error that says why a file cannot be read."""
+    reason = getattr(why, "strerror", None) or why
+    return FileError(
+        f"cannot read {place}: {reason}. Give a file that exists and is whole, plain or compressed "
+        "with gzip, bzip2 or zstd."
+    )
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise ParameterError("there is no standard input to read. Give a file.")
+    stream = sys.stdin.buffer
+    try:
+        return open(stream.fileno(), "rb", buffering=0, closefd=False)
+    except (OSError, AttributeError):  # replaced by bytes in memory
+        return stream
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError as e:
+        raise MissingPackageError(
+            f"{url} is a URL, which needs fsspec: pip install 'rosenblatt[files]'."
+        ) from e
+    try:
+        fs, path = fsspec.core.url_to_fs(url)
+    except ImportError as e:
+        raise MissingPackageError(f"{url} cannot be read: {e}.") from e
+    except ValueError as e:
+        raise DataError(f"{url} has a scheme that fsspec does not know: {e}.") from e
+    return fs, str(path)
+
+
+# -------------------------------------------------------------------------------- fingerprints
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Size, time of the last change, and the SHA-256 of samples of files.
+
+    A change that keeps the size and all samples is seen in the time only.
+    """
+
+    size: int
+    changed_ns: int
+    digest: str
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Fingerprint:
+        """Read 64 samples, at least two per file."""
+        size = changed = 0
+        digest = hashlib.sha256()
+        for piece in pieces:
+            try:
+                found = os.stat(piece.url)
+                if not stat.S_ISREG(found.st_mode):
+                    raise ParameterError(
+                        f"{piece} is not a file that can be read from any place, which a "
+                        "checkpoint needs. Write the rows to a file first."
+                    )
+                if len(pieces) > 1:
+                    digest.update(f"{Path(piece.url).name} {found.st_size}\n".encode())
+                count = max(2, SAMPLES // len(pieces))
+                for sample in _samples(piece.url, found.st_size, count):
+                    digest.update(sample)
+            except (OSError, ValueError) as e:
+                if isinstance(e, ParameterError):
+                    raise
+                raise unreadable(piece, e) from e
+            size, changed = size + found.st_size, max(changed, found.st_mtime_ns)
+        return cls(size, changed, digest.hexdigest())
+
+    def difference(self, before: Fingerprint) -> str | None:
+        """How the contents differ from those before; None if they do not, as far as is seen."""
+        if self.size != before.size:
+            return f"it had {before.size:,} bytes, now {self.size:,}"
+        return "its contents have changed" if self.digest != before.digest else None
+
+
+def _samples(path: str, size: int, count: int) -> Iterator[bytes]:
+    last = max(0, size - SAMPLE_BYTES)
+    with open(path, "rb") as file:
+        for k in range(count):
+            file.seek(last * k // (count - 1))
+            yield file.read(SAMPLE_BYTES)

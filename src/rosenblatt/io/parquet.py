@@ -1,0 +1,411 @@
+"""Parquet files and datasets of pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.errors import DataError, LabelError, MissingPackageError
+from rosenblatt.io.bad_lines import LISTED, BadLine
+from rosenblatt.io.byte_stream import ByteStream
+from rosenblatt.io.csv import CATEGORY, DATE_KIND, NUMBER, Layout, label_column, wanted_columns
+from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.location import Piece, is_url, unreadable
+from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows
+
+LARGEST_INTEGER = 2**53  # every integer up to here is a float64
+READ_AHEAD = 2  # batches; pyarrow's 16 take more memory
+
+
+def is_dataset(given: Any) -> bool:
+    """Whether it is a dataset of pyarrow, without importing pyarrow."""
+    return hasattr(given, "get_fragments") and hasattr(given, "to_batches")
+
+
+def dataset_files(dataset: Any) -> list[Path]:
+    """The files of a dataset that are on this machine."""
+    return [path for path in map(Path, getattr(dataset, "files", ())) if path.is_file()]
+
+
+def dataset_piece(dataset: Any) -> Piece:
+    """What a dataset is called in messages, and the size of its files."""
+    files = getattr(dataset, "files", None)
+    name = "dataset" if files is None else f"dataset of {len(files)} files"
+    return Piece(name, "parquet", sum(path.stat().st_size for path in dataset_files(dataset)))
+
+
+def pyarrow() -> Any:
+    """The package, or an error that says how to install it."""
+    try:
+        import pyarrow as pa
+    except ImportError as e:
+        raise MissingPackageError(
+            "Parquet files and datasets need pyarrow: pip install 'rosenblatt[files]'."
+        ) from e
+    return pa
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """A record batch without the rows that were refused."""
+
+    columns: Any
+    labels: Any
+
+
+class Parquet:
+    """One pass over Parquet files, or over a dataset. Rows take the place of lines."""
+
+    name = "parquet"
+
+    def __init__(
+        self,
+        options: ReadOptions,
+        encoder: Encoder | None,
+        wanted: Sequence[str] | None,
+        dataset: Any = None,
+    ) -> None:
+        pyarrow()
+        self.options, self.encoder, self.wanted, self.dataset = options, encoder, wanted, dataset
+        self.feature_names: tuple[str, ...] = ()
+        self.layout: Layout | None = None
+        self._names: list[str] = []  # of the columns that are read
+        self._others: list[str] = []  # why columns are not numbers
+
+    def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
+        """The parsed batches of a file."""
+        pa = pyarrow()
+        if piece.is_pipe:
+            raise DataError(
+                f"{piece} is a pipe, and Parquet cannot be read from one: its table of contents is "
+                "at the end. Write it to a file first."
+            )
+        if stream is not None:
+            stream.close()
+        first: Piece | None = piece
+        try:
+            for batch, share in self._batches(piece):
+                if self.encoder is None and self._others:
+                    raise DataError(self._others[0])
+                parsed = self._parsed(batch, int(piece.size * share))
+                yield parsed._replace(begins=first)
+                first = None
+        except (OSError, pa.ArrowException) as e:
+            if isinstance(e, DataError):
+                raise
+            what = "" if self.dataset is not None else " as Parquet"
+            raise unreadable(f"{piece}{what}", e) from e
+
+    def look(self, piece: Piece) -> None:
+        """Find the columns of the first file."""
+        if self.dataset is not None:
+            self._begin(self.dataset.schema, piece)
+            return
+        import pyarrow.parquet as pq
+
+        pa = pyarrow()
+        try:
+            with pq.ParquetFile(_source(piece)) as file:
+                self._begin(file.schema_arrow, piece, _columns_with_nulls(file))
+        except (OSError, pa.ArrowException) as e:
+            if isinstance(e, DataError):
+                raise
+            raise unreadable(f"{piece} as Parquet", e) from e
+
+    def _batches(self, piece: Piece) -> Iterator[tuple[Any, float]]:
+        """Record batches, and which share of the rows has been read with each."""
+        threads = self.options.threads > 1
+        if self.dataset is not None:
+            self._begin(self.dataset.schema, piece)
+            total, rows = self.dataset.count_rows(), 0
+            for batch in self.dataset.to_batches(
+                columns=self._names, batch_size=self._step, batch_readahead=READ_AHEAD,
+                fragment_readahead=1, use_threads=threads,
+            ):  # fmt: skip
+                rows += batch.num_rows
+                yield batch, rows / max(1, total)
+            return
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(_source(piece)) as file:
+            self._begin(file.schema_arrow, piece)
+            texts = [name for name in self._names if _is_text(file.schema_arrow.field(name).type)]
+        with pq.ParquetFile(_source(piece), read_dictionary=texts) as file:
+            total, rows = file.metadata.num_rows, 0
+            for batch in file.iter_batches(self._step, columns=self._names, use_threads=threads):
+                rows += batch.num_rows
+                yield batch, rows / total
+
+    @property
+    def _step(self) -> int:
+        return max(1, self.options.chunk_bytes // (8 * max(1, len(self._names))))
+
+    def _begin(self, schema: Any, piece: Piece, empty: Sequence[int] = ()) -> None:
+        names, place = list(schema.names), str(piece)
+        DEFAULT.check("table_columns", len(names), place)
+        label = label_column(names, self.options, place, self.wanted)
+        forced = self.options.kinds or {}
+        kinds = tuple(forced.get(name) or _kind(schema.field(name).type) for name in names)
+        plain = [_is_plain(schema.field(name).type) for name in names]
+        others = any(not plain[k] for k in range(len(names)) if k != label)
+        layout = Layout(tuple(names), label, kinds, others or any(c != label for c in empty))
+        if self.layout is not None and self.layout.names != layout.names:
+            raise DataError(
+                f"the columns of {place} are {names[:20]}, those of the files before it "
+                f"{list(self.layout.names[:20])}. Give files of the same columns."
+            )
+        self.layout = layout
+        used = [k for k in range(len(names)) if k != label]
+        if self.wanted is not None:
+            used = wanted_columns(layout, self.wanted, place)
+        self.feature_names = tuple(names[k] for k in used)
+        self._others = [
+            f"column {names[k]!r} of {place} has values of type {schema.field(names[k]).type}, not "
+            "numbers. Encode or drop it first."
+            for k in used if not plain[k]
+        ]  # fmt: skip
+        if label is not None:
+            _check_label_type(schema.field(names[label]).type, names[label], place)
+        self._names = [names[k] for k in used] + ([names[label]] if label is not None else [])
+
+    def _encodable(self, batch: Any, bytes_read: int) -> Parsed:
+        """The columns as an encoder takes them; rows without a label are refused."""
+        import pyarrow as pa
+
+        assert self.layout is not None
+        n, bad, good = batch.num_rows, [], np.ones(batch.num_rows, dtype=bool)
+        labels = None
+        if self.layout.label is not None:
+            labels, name = batch.column(self.layout.names[self.layout.label]), self._names[-1]
+            good = ~_nulls(labels)
+            if pa.types.is_floating(labels.type):
+                good &= np.isfinite(_floats(labels))
+            for k in np.flatnonzero(~good)[:LISTED]:
+                what = f"a label in column {name!r}"
+                found = str(labels[int(k)].as_py() or "nothing")
+                bad.append(BadLine(int(k) + 1, self.layout.label + 1, what, found, "row"))
+        for name in self._names[: None if self.layout.label is None else -1]:
+            if pa.types.is_floating(batch.column(name).type):
+                infinite = np.isinf(_floats(batch.column(name)))
+                for k in np.flatnonzero(infinite & good)[:LISTED]:
+                    at, what = (
+                        self.layout.names.index(name) + 1,
+                        f"a finite number in column {name!r}",
+                    )
+                    bad.append(
+                        BadLine(
+                            int(k) + 1, at, what, repr(batch.column(name)[int(k)].as_py()), "row"
+                        )
+                    )
+                good &= ~infinite
+        bad.sort(key=lambda b: b.line)
+        if not good.all():
+            mask = pa.array(good)
+            batch, labels = batch.filter(mask), None if labels is None else labels.filter(mask)
+        kinds = dict(zip(self.layout.names, self.layout.kinds, strict=True))
+        used = self._names[: None if self.layout.label is None else -1]
+        columns = [_column(batch.column(name), kinds[name]) for name in used]
+        made = ColumnBatch(tuple(used), tuple(columns), None, batch.num_rows)
+        return Parsed(
+            batch.num_rows,
+            n,
+            n - batch.num_rows,
+            tuple(bad[:LISTED]),
+            _Batch(made, labels),
+            bytes_read,
+        )
+
+    def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
+        if self.encoder is not None:
+            return self._encodable(batch, bytes_read)
+        import pyarrow as pa
+
+        assert self.layout is not None
+        n, names = batch.num_rows, self.layout.names
+        X = np.empty((n, len(self.feature_names)))
+        good = np.ones(n, dtype=bool)
+        bad: list[BadLine] = []
+
+        def refuse(wrong: npt.NDArray[np.bool_], column: str, expected: str) -> None:
+            cells = batch.column(column)
+            for k in np.flatnonzero(wrong & good)[:LISTED]:
+                found = cells[int(k)].as_py()
+                shown = "nothing" if found is None else repr(found)[:80]
+                what = f"{expected} in column {column!r}"
+                bad.append(BadLine(int(k) + 1, names.index(column) + 1, what, shown, "row"))
+            good[wrong] = False
+
+        for k, name in enumerate(self.feature_names):
+            column = batch.column(name)
+            refuse(_nulls(column), name, "a number")
+            X[:, k] = _floats(column)
+            if pa.types.is_integer(column.type):
+                # 2**53 + 1 is rounded to 2**53, so the integer itself is compared
+                large = np.abs(X[:, k]) >= LARGEST_INTEGER
+                for at in np.flatnonzero(large):
+                    value = column[int(at)].as_py()
+                    large[at] = value is not None and abs(value) > LARGEST_INTEGER
+                refuse(large, name, "integers up to 2**53")
+            else:
+                refuse(~np.isfinite(X[:, k]), name, "a finite number")
+        labels = None
+        if self.layout.label is not None:
+            name = names[self.layout.label]
+            labels = batch.column(name)
+            refuse(_nulls(labels), name, "a label")
+            if pa.types.is_floating(labels.type):
+                refuse(~np.isfinite(_floats(labels)), name, "a finite label")
+        bad.sort(key=lambda b: b.line)
+        kept = int(good.sum())
+        if kept < n:
+            X, labels = X[good], None if labels is None else labels.filter(pa.array(good))
+        return Parsed(kept, n, n - kept, tuple(bad[:LISTED]), _Batch(X, labels), bytes_read)
+
+    def rows(self, parsed: Parsed) -> Rows:
+        """Rows of numbers with their labels."""
+        content: _Batch = parsed.content
+        X = content.columns
+        if self.encoder is not None:
+            X = self.encoder.encode(X)
+            self.feature_names = tuple(self.encoder.feature_names)
+        if content.labels is None:
+            return Rows(X, Labels(np.full(parsed.n_rows, -1, np.int32), []))
+        return Rows(X, _labels(content.labels))
+
+
+def _source(piece: Piece) -> Any:
+    return piece.open() if is_url(piece.url) else piece.url
+
+
+def _column(column: Any, kind: str) -> NumberColumn | TextColumn | DateColumn:
+    """A column of a record batch as an encoder takes it."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(column.type) and not _is_text(column.type.value_type):
+        column = column.dictionary_decode()
+    try:
+        if types.is_boolean(column.type):
+            flags: Any = np.from_dlpack(column.cast(pa.int32()).fill_null(-1))
+            return TextColumn(flags.copy(), ("false", "true"))
+        if kind == NUMBER:
+            empty = _nulls(column)
+            if types.is_time(column.type) or types.is_duration(column.type):
+                seconds = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[column.type.unit]
+                column = column.cast(pa.int32() if types.is_time32(column.type) else pa.int64())
+                values = _floats(column) * seconds
+            else:
+                values = _floats(column).copy()
+            values[empty | ~np.isfinite(values)] = np.nan
+            return NumberColumn(values)
+        if kind == DATE_KIND:
+            zone = getattr(column.type, "tz", None)
+            empty = _nulls(column)
+            moments: Any = np.from_dlpack(
+                column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64()).fill_null(0)
+            )
+            values = moments.astype("datetime64[us]")
+            values[empty] = np.datetime64("NaT")
+            return DateColumn(values)
+        if not types.is_dictionary(column.type):
+            if types.is_binary(column.type) or types.is_large_binary(column.type):
+                raise pa.ArrowInvalid("bytes are no text")
+            column = column.cast(pa.string()).dictionary_encode()
+        codes: Any = np.from_dlpack(column.indices.cast(pa.int32()).fill_null(-1))
+        return TextColumn(codes.copy(), tuple(column.dictionary.cast(pa.string()).to_pylist()))
+    except (pa.ArrowException, KeyError) as e:
+        raise DataError(
+            f"a column of type {column.type} cannot be used as a {kind}: {e}. Drop it."
+        ) from e
+
+
+def _kind(type: Any) -> str:
+    import pyarrow.types as kind
+
+    if _is_plain(type) or kind.is_decimal(type) or kind.is_null(type):
+        return NUMBER
+    if kind.is_time(type) or kind.is_duration(type):
+        return NUMBER
+    return DATE_KIND if kind.is_date(type) or kind.is_timestamp(type) else CATEGORY
+
+
+def _is_plain(type: Any) -> bool:
+    import pyarrow.types as kind
+
+    return bool(kind.is_integer(type) or kind.is_floating(type) or kind.is_boolean(type))
+
+
+def _columns_with_nulls(file: Any) -> list[int]:
+    """The columns of a file that have missing values, where its statistics say so."""
+    found, metadata = set(), file.metadata
+    if metadata.num_columns != len(file.schema_arrow.names):
+        return []  # nested
+    for k in range(metadata.num_row_groups):
+        group = metadata.row_group(k)
+        for column in range(metadata.num_columns):
+            statistics = group.column(column).statistics
+            if statistics is not None and statistics.has_null_count and statistics.null_count:
+                found.add(column)
+    return sorted(found)
+
+
+def _is_text(type: Any) -> bool:
+    import pyarrow.types as kind
+
+    return bool(kind.is_string(type) or kind.is_large_string(type))
+
+
+def _check_label_type(type: Any, name: str, place: str) -> None:
+    import pyarrow.types as kind
+
+    value = type.value_type if kind.is_dictionary(type) else type
+    known = kind.is_integer(value) or kind.is_floating(value) or kind.is_boolean(value)
+    if not (known or _is_text(value)):
+        raise LabelError(
+            f"column {name!r} of {place} has values of type {type}, which cannot be labels. "
+            "Convert it to text or integers."
+        )
+
+
+def _nulls(column: Any) -> npt.NDArray[np.bool_]:
+    if not column.null_count:
+        return np.zeros(len(column), dtype=bool)
+    import pyarrow as pa
+
+    return np.from_dlpack(column.is_null().cast(pa.int8())).astype(bool)
+
+
+def _floats(column: Any) -> npt.NDArray[np.float64]:
+    """The column as float64, 0 where nothing is. (to_numpy would import pandas.)"""
+    import pyarrow as pa
+
+    values: Any = np.from_dlpack(column.cast(pa.float64(), safe=False).fill_null(0.0))
+    return values  # type: ignore[no-any-return]  # pyarrow has no hints
+
+
+def _labels(column: Any) -> npt.NDArray[Any] | Labels:
+    """Integers and floats as they are, texts as places in a list."""
+    import pyarrow as pa
+
+    type = column.type
+    if pa.types.is_dictionary(type) and not _is_text(type.value_type):
+        column = column.dictionary_decode()
+        type = column.type
+    if pa.types.is_integer(type) or pa.types.is_floating(type):
+        return np.from_dlpack(column).copy()
+    if pa.types.is_boolean(type):
+        return np.array(column.to_pylist(), dtype=bool)
+    if not pa.types.is_dictionary(type):
+        column = column.dictionary_encode()
+    import pyarrow.compute as pc
+
+    lengths = pc.max(pc.utf8_length(column.dictionary)).as_py() or 0
+    DEFAULT.check("label_chars", lengths, "the label column")
+    codes: Any = np.from_dlpack(column.indices.cast(pa.int32()))
+    return Labels(codes.copy(), column.dictionary.to_pylist(), are_texts=True)

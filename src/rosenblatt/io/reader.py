@@ -1,0 +1,625 @@
+"""Readers: any supported input as a source of blocks, as chunks, or as a table in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt._core import FeatureIndex
+from rosenblatt.data.block import START, Block, Csr, Position, stack
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.source import BaseSource, LabelIndex
+from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.byte_stream import ByteStream
+from rosenblatt.io.csv import Csv, Layout
+from rosenblatt.io.libsvm import Libsvm, index_of
+from rosenblatt.io.location import KNOWN, Piece, format_of_bytes, locate
+from rosenblatt.io.parquet import Parquet, dataset_piece, is_dataset
+from rosenblatt.io.progress import Progress
+from rosenblatt.io.text_format import SETTINGS, Encoder, Format, Labels, Parsed, ReadOptions, Rows
+from rosenblatt.io.vw import VWText
+
+SKIPPING = (
+    "Fix the file, or skip such lines: on_error='skip' in Python, "
+    "--skip-errors on the command line."
+)
+PEEK = 1 << 16  # bytes that tell the format
+
+
+class FileSource(BaseSource):
+    """The rows of files, or of a pipe.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+    format : Format
+    options : ReadOptions
+    labels : LabelIndex or None
+    stream : ByteStream or None
+        A pipe that is open already.
+
+    Attributes
+    ----------
+    skipped : SkippedLines
+        Of the latest pass.
+    unlabelled : int
+        Rows without a label in the latest pass.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        format: Format,
+        options: ReadOptions,
+        labels: LabelIndex | None,
+        stream: ByteStream | None,
+    ) -> None:
+        self.pieces, self.format, self.options = pieces, format, options
+        self.labels = LabelIndex() if labels is None else labels
+        self.repeatable = stream is None
+        self._stream, self._used = stream, False
+        self.skipped, self.unlabelled = SkippedLines(), 0
+
+    @property
+    def place(self) -> str:
+        """What is read, in words."""
+        return (
+            str(self.pieces[0]) if len(self.pieces) == 1 else str(Path(self.pieces[0].url).parent)
+        )
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, as far as they are known."""
+        known = sum(piece.size for piece in self.pieces)
+        return known or (self._stream.bytes_read if self._stream is not None else 0)
+
+    @property
+    def layout(self) -> Layout | None:
+        """The columns of a table; None for other formats."""
+        return getattr(self.format, "layout", None)
+
+    @property
+    def first_column(self) -> int:
+        """Columns before it have no feature: 1 where LIBSVM indices count from 1."""
+        return getattr(self.format, "first_column", 0)
+
+    @property
+    def large_indices(self) -> npt.NDArray[np.int64] | None:
+        """LIBSVM indices of the columns after PLAIN_COLUMNS; None if there are none."""
+        return getattr(self.format, "large_indices", None)
+
+    def columns(self, n: int) -> slice:
+        """Which of n columns have features, after a pass."""
+        first = self.first_column
+        width = self.options.n_features
+        return slice(first, n if width is None else min(n, first + width))
+
+    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
+        """Read the files; plain text before the position is not parsed again."""
+        end = after  # a checkpoint after the last block leaves no rows
+        for rows, first_row, end in self.rows(after):
+            X, y, weight = rows
+            codes = self._codes(y)
+            self.feature_names = self.format.feature_names
+            self.unlabelled += int(np.count_nonzero(codes < 0))
+            if rest := Block(X, codes, weight, first_row, end).after(after):
+                yield rest
+        self.n_rows = end.rows
+
+    def _codes(self, y: npt.NDArray[Any] | Labels) -> npt.NDArray[np.int32]:
+        """The codes of labels; -1 for none."""
+        if isinstance(y, Labels):
+            if not y.words:
+                return y.codes
+            encode = self.labels.encode if y.are_texts else self.labels.encode_words
+            codes = np.append(encode(_words(y)), np.int32(-1))[y.codes]
+            if self.labels.values.dtype.kind == "f":
+                as_labels(self.labels.values)  # refuses measurements
+            return codes
+        there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
+        if there.all():
+            return self.labels.encode(as_labels(y, len(y)))
+        codes = np.full(len(y), -1, np.int32)
+        if there.any():
+            codes[there] = self.labels.encode(as_labels(y[there]))
+        return codes
+
+    def rows(self, after: Position = START) -> Iterator[tuple[Rows, int, Position]]:
+        """Rows of parsed blocks, the number of their first row, and where they end."""
+        if self._used and not self.repeatable:
+            raise DataError(
+                f"{self.place} is a pipe, which can be read only once. Write the rows to a file "
+                "first."
+            )
+        self._used = True
+        began = time.perf_counter()
+        single = len(self.pieces) == 1
+        offset = after.offset if single else 0
+        n_rows = lines = done = 0
+        skipped = SkippedLines()
+        if offset:
+            n_rows, lines = after.rows, after.lines
+            skipped = SkippedLines(after.skipped, self.skipped.first[: after.skipped])
+        else:
+            self.unlabelled = 0
+        self.skipped = skipped
+        piece, total = self.pieces[0], sum(p.size for p in self.pieces)
+        for parsed in self._parsed(offset):
+            if parsed.begins is not None and not offset:
+                done += 0 if parsed.begins is self.pieces[0] else piece.size
+                piece, lines = parsed.begins, parsed.lines_before
+            self._check_malformed(parsed, piece, lines)
+            first_row, lines, n_rows = n_rows, lines + parsed.n_lines, n_rows + parsed.n_rows
+            if self.options.progress is not None:
+                seconds = time.perf_counter() - began
+                self.options.progress(
+                    Progress(done + parsed.bytes_read, total, n_rows, self.skipped.count, seconds)
+                )
+            if parsed.n_rows:
+                offset_now = parsed.offset if single else 0
+                end = Position(n_rows, lines, self.skipped.count, offset_now)
+                yield self.format.rows(parsed), first_row, end
+        if not n_rows:
+            why = f": {self.skipped}" if self.skipped.count else ""
+            raise DataError(f"{self.place} has no rows{why}. Give a file with at least one.")
+
+    def settled_rows(self) -> Iterator[Rows]:
+        """Rows whose columns count from 0, which the first block settles for LIBSVM text."""
+        base = None
+        for rows, first_row, end in self.rows():
+            base = self.first_column if base is None else base
+            if self.first_column != base:
+                raise DataError(
+                    f"an index is 0 among rows {first_row} to {end.rows - 1}; all rows before had "
+                    "indices from 1. Pass zero_based=True."
+                )
+            yield rows._replace(X=self.columns_from(rows.X, base))
+
+    def columns_from(self, X: Any, base: int) -> Any:
+        """The columns from `base` on."""
+        if not isinstance(X, Csr):
+            return X
+        used = self.columns(X.n_features)
+        indices = X.indices - np.int32(base) if base else X.indices
+        return X._replace(indices=indices, n_features=used.stop - used.start)
+
+    def _parsed(self, offset: int) -> Iterator[Parsed]:
+        for piece in self.pieces:
+            yield from self.format.read(piece, self._stream, offset)
+
+    def _check_malformed(self, parsed: Parsed, piece: Piece, lines: int) -> None:
+        if not parsed.n_bad:
+            return
+        bad = [line.moved(lines) for line in parsed.bad]
+        if self.options.on_error == "raise":
+            raise DataError(f"{piece}, {bad[0]}. {SKIPPING}")
+        self.skipped = self.skipped.plus(parsed.n_bad, bad)
+
+    def copy_to(self, file: Any) -> int:
+        """Copy the bytes of a pipe to a file. Returns how many there are."""
+        assert self._stream is not None
+        size, data = 0, bytearray(1 << 20)
+        with self._stream as stream:
+            while n := stream.fill(data, 0, len(data)):
+                file.write(memoryview(data)[:n])
+                size += n
+        file.flush()
+        return size
+
+    def get_state(self) -> dict[str, Any]:
+        """What reading has found so far, as JSON can hold it."""
+        return {
+            "feature_names": list(self.format.feature_names),
+            "first_column": self.first_column,
+            "large_indices": [] if self.large_indices is None else self.large_indices.tolist(),
+            "words": self.labels.words if self.labels.values.dtype.kind in "if" else [],
+            "skipped": asdict(self.skipped),
+            "unlabelled": self.unlabelled,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Continue with what an earlier run found; the labels are there already."""
+        if words := state["words"]:
+            self.labels.set_state(self.labels.values, self.labels.closed, list(map(str, words)))
+        self.skipped = SkippedLines.from_dict(state["skipped"])
+        self.unlabelled = int(state["unlabelled"])
+        self.feature_names = tuple(map(str, state["feature_names"]))
+        if isinstance(self.format, Libsvm):
+            self.format.first_column = int(state["first_column"])
+            if self.format.features is not None:
+                self.format.features = index_of(state["large_indices"])
+
+    def described(self) -> dict[str, Any]:
+        """What was asked for, as JSON can hold it."""
+        options = self.options
+        held: dict[str, Any] = {"format": self.format.name, "on_error": options.on_error}
+        for name in SETTINGS[self.format.name]:
+            value = getattr(options, name)
+            held[name] = value if isinstance(value, bool | int | str | None) else repr(value)
+        return held
+
+    def settings(self) -> dict[str, Any]:
+        """How the files were read, with what was found out, for the file of a model."""
+        format, options = self.format, self.options
+        held: dict[str, Any] = {"format": format.name}
+        if isinstance(format, Libsvm):
+            held["zero_based"] = self.first_column == 0 and format.zero_based is not False
+        elif isinstance(format, VWText):
+            held |= {"bits": format.bits, "hash": format.hash, "constant": format.constant}
+        else:
+            held["target"] = str(options.target)
+        if isinstance(format, Csv):
+            held["delimiter"] = format.delimiter
+            if options.header is not None:
+                held["header"] = options.header
+            if options.missing:
+                held["missing"] = list(options.missing)
+        return held
+
+
+def open_source(
+    place: Any,
+    options: ReadOptions | None = None,
+    *,
+    encoder: Encoder | None = None,
+    labels: LabelIndex | None = None,
+    feature_names: Sequence[str] | None = None,
+    stream: ByteStream | None = None,
+    features: FeatureIndex | None = None,
+) -> FileSource:
+    """Open a file, folder, URL, pipe or dataset of pyarrow as a source.
+
+    Parameters
+    ----------
+    place : str, Path or dataset of pyarrow
+        "-" is standard input.
+    options : ReadOptions or None
+    encoder : Encoder or None
+        Makes numbers of table columns. None: all columns but the labels are numbers.
+    labels : LabelIndex or None
+        Codes of labels that are known.
+    feature_names : sequence of str or None
+        Table columns to read, by name; the others are left out, and the label column may be
+        missing.
+    stream : ByteStream or None
+        A pipe that is open already.
+    features : FeatureIndex or None
+        LIBSVM: gives columns to indices from PLAIN_COLUMNS on. None: the index is the column.
+
+    Returns
+    -------
+    FileSource
+
+    Raises
+    ------
+    FileError
+        If there is no such file.
+    """
+    options = options or ReadOptions()
+    dataset = place if is_dataset(place) else None
+    if dataset is not None:
+        if options.format not in (None, "parquet"):
+            raise ParameterError(
+                f"a dataset of pyarrow has no format, got format={options.format!r}."
+            )
+        pieces = [dataset_piece(dataset)]
+    elif isinstance(place, Piece):
+        pieces = [place]
+    else:
+        pieces = locate(place, options.format)
+    first = pieces[0]
+    name = options.format or first.format
+    if stream is None and dataset is None and (name is None or first.is_pipe):
+        stream = ByteStream(first)
+    if name is None and stream is not None:
+        name = format_in(stream)
+    assert name is not None
+    try:
+        options.check_format(name, str(first))
+        format: Any
+        if name in ("libsvm", "vw"):
+            format = Libsvm(options, features) if name == "libsvm" else VWText(options)
+        elif name == "csv":
+            format = Csv(options, encoder, feature_names)
+            look = stream or ByteStream(first)
+            try:
+                format.begin(look)
+            finally:
+                if stream is None:
+                    look.close()
+        else:
+            format = Parquet(options, encoder, feature_names, dataset)
+            if not first.is_pipe:
+                format.look(first)
+    except BaseException:
+        if stream is not None:
+            stream.close()
+        raise
+    if stream is not None and not first.is_pipe:
+        stream.close()
+        stream = None
+    return FileSource(pieces, format, options, labels, stream)
+
+
+def format_in(stream: ByteStream) -> str:
+    """The format that the first bytes tell."""
+    name = format_of_bytes(stream.peek(PEEK))
+    if name is None:
+        stream.close()
+        raise DataError(
+            f"cannot tell the format of {stream.piece} from its name or its first bytes. Say it: "
+            f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
+        )
+    return name
+
+
+# ---------------------------------------------------------------------------- chunks and tables
+
+
+class Chunk(NamedTuple):
+    """Rows with labels: X (CSR matrix or array), y, and one weight per row or None."""
+
+    X: Any
+    y: npt.NDArray[Any]
+    sample_weight: npt.NDArray[np.float64] | None
+
+
+class FileChunks:
+    """A file as chunks (X, y, sample_weight); every iteration reads it again.
+
+    Attributes
+    ----------
+    skipped : SkippedLines
+        Malformed lines that the latest pass has skipped so far.
+    feature_names : tuple of str
+        Names of the columns of tables.
+    """
+
+    def __init__(self, place: Any, options: ReadOptions) -> None:
+        self.place, self.options = place, options
+        self._source: FileSource | None = open_source(place, options)
+        self._opened = self._source
+
+    @property
+    def skipped(self) -> SkippedLines:
+        return self._opened.skipped
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self._opened.format.feature_names
+
+    def source(self, labels: LabelIndex | None = None) -> FileSource:
+        """The file as a source."""
+        source = self._source or open_source(self.place, self.options)
+        if source.repeatable:
+            self._source = None
+        self._opened = source
+        if labels is not None:  # to train on
+            source.labels = labels
+            if isinstance(source.format, Libsvm) and source.format.n_features is None:
+                source.format.features = FeatureIndex()
+        return source
+
+    def __iter__(self) -> Iterator[Chunk]:
+        labels = LabelIndex()
+        for X, y, weight in self.source().settled_rows():
+            yield Chunk(X.to_scipy() if isinstance(X, Csr) else X, decoded(y, labels), weight)
+
+
+def _words(y: Labels) -> Any:
+    if y.are_texts:
+        return as_labels(np.array(y.words), len(y.words))
+    return y.words
+
+
+def decoded(y: npt.NDArray[Any] | Labels, labels: LabelIndex) -> npt.NDArray[Any]:
+    """Labels as values; NaN for none."""
+    if not isinstance(y, Labels):
+        return y
+    if not y.words:
+        return np.full(len(y.codes), np.nan)
+    if y.are_texts:
+        return np.array(y.words)[y.codes]
+    codes = labels.encode_words(y.words)
+    return labels.values[codes[y.codes]]
+
+
+def read_chunks(
+    path: Any,
+    *,
+    format: str | None = None,
+    target: str | int | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    n_features: int | None = None,
+    zero_based: bool | str | None = None,
+    bits: int | None = None,
+    hash: str | None = None,
+    constant: bool | None = None,
+    missing: Sequence[str] | None = None,
+    on_error: str = "raise",
+    chunk_bytes: int = ReadOptions.chunk_bytes,
+    threads: int = ReadOptions.threads,
+    max_line_bytes: int = ReadOptions.max_line_bytes,
+    progress: Callable[[Progress], object] | None = None,
+) -> FileChunks:
+    """Read a file as chunks (X, y, sample_weight), of which a few are in memory at a time.
+
+    The chunks do not depend on the number of threads. Numbers are the nearest float64.
+
+    Parameters
+    ----------
+    path : str, Path or pyarrow dataset
+        A file, plain or compressed (gzip, bzip2, zstd: the first bytes tell); a folder of files of
+        one format, which are read in the order of their names; a URL; a FIFO; "-", which is
+        standard input; or a dataset of pyarrow (docs/how-to/out_of_core.md).
+    format : {"libsvm", "vw", "csv", "parquet"}, optional
+        None: as the name says (.svm, .libsvm, .svmlight, .vw, .csv, .tsv, .parquet, .pq), else as
+        the first bytes look.
+    target : str or int, optional
+        CSV and Parquet: the label column, by name or by number (from 0; -1 is the last).
+    header : bool, optional
+        CSV: whether the first line has the names of the columns. None: it has if `target` is a
+        name, or if it has text where the lines after it have numbers.
+    delimiter : str, optional
+        CSV: what separates the cells. A comma, or a tab if the name ends in .tsv.
+    n_features : int, optional
+        LIBSVM: columns of X. None: as many as have been seen, so later chunks may be wider.
+    zero_based : bool or "auto", optional
+        LIBSVM: whether indices count from 0. None: from 1, unless the first chunk has an index 0;
+        an index 0 in a later chunk is then an error. (`read` looks at the whole file.)
+    bits : int, optional
+        VW text: features go to 2**bits positions, from 1 to 30, as with `vw -b`. 18 if left out.
+    hash : {"strings", "all"}, optional
+        VW text: as `vw --hash`. With "strings", the default, a name of digits is a number.
+    constant : bool, optional
+        VW text: whether to add VW's constant feature.
+    missing : sequence of str, optional
+        CSV: marks of missing values besides ?, NA, N/A, n/a, #N/A, NaN, nan, NULL, null and None.
+        They apply to labels too.
+    on_error : {"raise", "skip"}
+        At a malformed line: stop, or skip it, count it and list the first ten.
+    chunk_bytes : int
+        Bytes of text in a chunk (of numbers in memory, for Parquet).
+    threads : int
+        How many threads parse.
+    max_line_bytes : int
+        The longest line, or quoted cell of CSV, that is read.
+    progress : callable, optional
+        Called with a :class:`Progress` at every chunk.
+
+    Returns
+    -------
+    FileChunks
+
+    Raises
+    ------
+    FileError
+        If the file is not there. It is a DataError and an OSError.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "tiny.svm"
+    >>> size = file.write_text("+1 1:0.5 3:2 # a comment\\n-1 2:9.8E-02\\n")
+    >>> for X, y, sample_weight in read_chunks(file):
+    ...     print(X.toarray(), y)
+    [[0.5   0.    2.   ] [0.    0.098 0.   ]] [ 1. -1.]
+    """
+    options = ReadOptions(
+        format=format, target=target, header=header, delimiter=delimiter, n_features=n_features,
+        zero_based=zero_based, bits=bits, hash=hash, constant=constant, missing=missing,
+        on_error=on_error, chunk_bytes=chunk_bytes, threads=threads, max_line_bytes=max_line_bytes,
+        progress=progress,
+    )  # fmt: skip
+    return FileChunks(path, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows in memory, with labels, and what else the file had.
+
+    Attributes
+    ----------
+    X : CSR matrix (LIBSVM, VW text) or array (CSV, Parquet) of float64
+    y : array
+        One label per row; NaN where a line of VW text has none.
+    feature_names : tuple of str
+        Names of the columns of X, if the file has any.
+    sample_weight : array or None
+        One weight per row; None for all ones.
+    skipped : SkippedLines
+        Malformed lines that were skipped.
+    has_more : bool
+        Whether the file goes on after `max_rows` rows.
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    feature_names: tuple[str, ...] = ()
+    sample_weight: npt.NDArray[np.float64] | None = None
+    skipped: SkippedLines = field(default_factory=SkippedLines)
+    has_more: bool = False
+
+
+def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
+    """Read a file into memory.
+
+    Parameters
+    ----------
+    path : str, Path or pyarrow dataset
+        As for :func:`read_chunks`.
+    max_rows : int, optional
+        Read only the first rows.
+    **options
+        The parameters of :func:`read_chunks`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If a line is malformed, and `on_error` is not "skip".
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "tiny.vw"
+    >>> size = file.write_text("1 2.0 |f a b:0.5\\n-1 |f b\\n")
+    >>> table = read(file, bits=4)
+    >>> table.X.toarray()[:, 3:5], table.y, table.sample_weight
+    (array([[1. , 0.5], [0. , 1. ]]), array([ 1., -1.]), array([2., 1.]))
+    """
+    if max_rows is not None and max_rows < 1:
+        raise ParameterError(f"max_rows must be at least 1, got {max_rows}.")
+    source = open_source(path, ReadOptions.of(options))
+    blocks, words = [], LabelIndex()
+    y: list[Any] = []
+    n_rows, more = 0, False
+    for (X, labels, weight), first_row, end in source.rows():
+        if more := n_rows == max_rows:
+            break
+        values = decoded(labels, words)
+        if isinstance(labels, Labels) and labels.words and not labels.are_texts:
+            values = words.encode_words(labels.words)[labels.codes]  # typed at the end
+        block = Block(X, np.zeros(end.rows - first_row, np.int32), weight, first_row)
+        stop = block.n_rows if max_rows is None else min(block.n_rows, max_rows - first_row)
+        blocks.append(block.rows(0, stop))
+        y.append(values[:stop])
+        n_rows += stop
+        more = stop < block.n_rows
+        if more:
+            break
+    labels_of_all = np.concatenate(y)
+    if len(words):
+        labels_of_all = words.values[labels_of_all]
+    whole = blocks[0] if len(blocks) == 1 else stack(blocks)
+    X = source.columns_from(whole.X, source.first_column)
+    return Table(
+        X.to_scipy() if isinstance(X, Csr) else X, labels_of_all, source.format.feature_names,
+        whole.sample_weight, source.skipped, more,
+    )  # fmt: skip
+
+
+def labelled_rows(table: Table) -> Table:
+    """The rows of a table that have a label."""
+    y = table.y
+    there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
+    if there.all():
+        return table
+    if not there.any():
+        raise LabelError(f"the first {len(y):,} rows have no labels. Give rows that do.")
+    weight = table.sample_weight
+    return Table(
+        table.X[there], y[there], table.feature_names, None if weight is None else weight[there],
+        table.skipped, table.has_more,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""model: hyperplanes with names, saved, explained and exported."""

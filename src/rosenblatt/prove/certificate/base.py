@@ -1,0 +1,319 @@
+"""Base of all results: sealing, writing, verification; what every verdict holds.
+
+A result holds numbers only; what they prove, `verify` checks from the raw data
+(:mod:`rosenblatt.prove.checker`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy.typing as npt
+
+from rosenblatt.data.cone import Cone, as_cone
+from rosenblatt.prove.certificate import codec
+from rosenblatt.prove.certificate import explain as words
+from rosenblatt.prove.checker.limits import too_long
+from rosenblatt.prove.checker.scan import Answer, Question, ask
+
+Array = npt.NDArray[Any]
+Facts = list[tuple[str, str]]  # what it is about, and the sentence
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Two questions apart: is it unaltered, and is it true? True only if both hold."""
+
+    integrity: bool
+    truth: bool
+    problems: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()  # fields that these data say nothing about
+
+    def __bool__(self) -> bool:
+        return self.integrity and self.truth
+
+    def __str__(self) -> str:
+        if not self:
+            return "NOT verified: " + "; ".join(self.problems)
+        rest = f"; not checked: {', '.join(self.unchecked)}" if self.unchecked else ""
+        return f"verified: unaltered, and true of these data{rest}"
+
+    @classmethod
+    def refused(cls, problem: str) -> Verification:
+        """For a result that is not even of the form of one."""
+        return cls(False, False, (problem,))
+
+
+@dataclass(frozen=True, repr=False)
+class Combination:
+    """Positive weights on rows whose z_i cancel exactly."""
+
+    rows: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:  # weights may have more digits than Python is willing to print
+        return f"<Combination of {words.rows_words(self.rows)}>"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result:
+    """What can be sealed, written and read: the base of all results.
+
+    Attributes
+    ----------
+    sealed : str
+        The digest of all other fields, taken when the result was made, or written in the file it
+        came from. If it is not `digest`, something was altered since.
+    """
+
+    kind: ClassVar[str]
+
+    sealed: str | None = field(default=None, compare=False, metadata={"apart": True})
+
+    def __post_init__(self) -> None:
+        if self.sealed is None:
+            object.__setattr__(self, "sealed", self.digest)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all fields."""
+        return codec.digest_of(self)
+
+    def resealed(self) -> Self:
+        """The same with a new digest: unaltered, whether true or not."""
+        return replace(self, sealed=None)
+
+    def _broken_seal(self) -> list[str]:
+        altered = self.sealed != self.digest
+        return ["the certificate was altered: its digest does not fit"] if altered else []
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON values, with its digest; numbers exactly."""
+        return codec.written(self, str(self.sealed))
+
+    def to_json(self) -> str:
+        """The result as text, with its digest; numbers exactly; `from_json` reads it."""
+        return codec.to_text(self, str(self.sealed))
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Any:
+        """The result of any kind that `to_json` wrote; `verify` finds out if it was altered."""
+        return codec.from_json(text)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DataResult(Result):
+    """A result about rows of two classes, which it names by a digest.
+
+    Attributes
+    ----------
+    fit_intercept : bool
+        Whether hyperplanes with an offset were meant.
+    n_rows, n_features : int
+    data : str
+        Digest of the rows and labels it speaks of.
+    positive, negative : str
+        The labels called +1 and -1.
+    feature_names : tuple of str, or None
+        The names of the columns, if the data were a frame.
+    """
+
+    fit_intercept: bool
+    n_rows: int
+    n_features: int
+    data: str
+    positive: str
+    negative: str
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def where(self) -> str:
+        """Which hyperplanes are meant, in words."""
+        return "with an offset" if self.fit_intercept else "through the origin"
+
+    @property
+    def _named_rows(self) -> list[int]:
+        """The rows that combinations name: few, and needed before all others."""
+        parts = [v for v in vars(self).values() if isinstance(v, Combination)]
+        return [i for part in parts for i in part.rows if 0 <= i < self.n_rows < 2**62]
+
+    def _other_size(self, rows: Cone) -> list[str]:
+        if (rows.n_features, rows.n_rows) == (self.n_features, self.n_rows):
+            return []
+        return [
+            f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
+            f"{rows.n_rows} x {rows.n_features}"
+        ]
+
+    def _unchecked(self, rows: Cone) -> tuple[str, ...]:
+        free = self.feature_names is not None and rows.names is None
+        return ("feature_names",) if free else ()
+
+    def _altered(self, rows: Cone, digest: object) -> list[str]:
+        """What does not fit together, in words."""
+        said = self._broken_seal()
+        if self.data != digest:
+            said.append("these are not the data it was made for: their digest differs")
+        if self.feature_names and rows.names and self.feature_names != rows.names:
+            said.append(_other_names(self.feature_names, rows.names))
+        return said
+
+    def _misnamed(self, rows: Cone) -> list[str]:
+        """What is not true of labels and names."""
+        said = []
+        mine, theirs = [self.negative, self.positive], [str(c) for c in rows.classes]
+        if not _same_labels(mine, theirs):
+            said.append(
+                f"it calls the labels {words.word(self.negative)} and {words.word(self.positive)}, "
+                f"these are {words.word(theirs[0])} and {words.word(theirs[1])}"
+            )
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            said.append(f"it has {len(self.feature_names)} names for {self.n_features} features")
+        return said
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate(DataResult):
+    """A verdict with its proof: Separable, QuasiSeparable or Overlapping."""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: "separable", "quasi-separable" or "overlapping"."""
+        return self.kind
+
+    # ------------------------------------------------------------------ checking it
+
+    def verify(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        max_bits: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Verification:
+        """Check integrity and truth against the raw data, exactly.
+
+        Parameters
+        ----------
+        X, y : the data, held in any way: arrays, a frame, CSR, a memory map, or chunks of
+            (X, y) with `y` left out.
+        max_bits : int, optional
+            Refuse certificates with longer numbers than that. The default allows for what a proof
+            about these data may need.
+        max_seconds : float, optional
+            Stop with `UndecidedError` after this time. It is tested before each block of rows.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` holds "feature_names" if the data have no names to compare with.
+        """
+        if problem := codec.misfit(self):
+            return Verification.refused(problem)
+        rows = as_cone(X, y, self.fit_intercept, self._named_rows).within(max_seconds)
+        if problem := too_long(self, rows, max_bits):
+            return Verification.refused(problem)
+        untrue, answer = self._looked(rows, digest=True)
+        altered = self._altered(rows, answer.digest)
+        problems = (*altered, *untrue)
+        return Verification(not altered, not untrue, problems, self._unchecked(rows))
+
+    def _untrue(self, rows: Cone) -> list[str]:
+        """What is not true, in words."""
+        return self._looked(rows, digest=False)[0]
+
+    def _looked(self, rows: Cone, digest: bool) -> tuple[list[str], Answer]:
+        """What is not true, in words, and all that was seen in one reading of the rows.
+
+        The few rows of a proof are taken first, to know what to look for.
+        """
+        if size := self._other_size(rows):
+            return size, ask(rows, Question(digest=True)) if digest else Answer()
+        said, question = self._asked(rows)
+        question = replace(question, digest=digest)
+        answer = ask(rows, question) if question != Question() else Answer()
+        return [*self._misnamed(rows), *self._false(rows, said, answer)], answer
+
+    def _asked(self, rows: Cone) -> tuple[list[str], Question]:
+        """What is not true of the few rows it names, and what to ask of all."""
+        raise NotImplementedError
+
+    def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
+        """What is not true, of the few rows as `said` and of all by the answer."""
+        raise NotImplementedError
+
+    def split_rows(self, X: Any, y: Any = None) -> Array:
+        """The numbers of the rows that the hyperplane has strictly on their side."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ saying it
+
+    def explain(
+        self, X: Any = None, y: Any = None, *, feature_names: Iterable[object] | None = None
+    ) -> str:
+        """The verdict in plain words: which rows prove it, which features it is about.
+
+        Parameters
+        ----------
+        X, y : the data, optional
+            With them, the labels of the rows of the witness, the point they meet in, and the
+            first rows that are split off.
+        feature_names : iterable of str, optional
+            Names of the columns. Default: those of the frame it was made from.
+
+        Returns
+        -------
+        str
+        """
+        rows = None if X is None else as_cone(X, y, self.fit_intercept)
+        facts = self._facts(self._names(feature_names), rows)
+        return "\n".join(sentence for _, sentence in facts)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_rows} rows, {self.n_features} features, {self.where}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return words.html_facts(self.verdict, self._facts(self._names(None), None))
+
+    def _facts(self, names: list[str], rows: Cone | None) -> Facts:
+        raise NotImplementedError
+
+    def _names(self, given: Iterable[object] | None) -> list[str]:
+        return words.named(self.feature_names if given is None else given, self.n_features)
+
+
+def _same_labels(mine: list[str], theirs: list[str]) -> bool:
+    """Whether the labels are the same: 1, 1.0 and True are one, unless the data tell them apart."""
+    forms = [_plain_label(label) for label in theirs]
+    if len(set(forms)) < len(forms):
+        return mine == theirs
+    return [_plain_label(label) for label in mine] == forms
+
+
+def _plain_label(label: str) -> str:
+    label = {"True": "1", "False": "0"}.get(label, label)
+    whole = label.removesuffix(".0")
+    return whole if whole.isascii() and whole.removeprefix("-").isdigit() else label
+
+
+def _other_names(mine: tuple[str, ...], theirs: tuple[str, ...]) -> str:
+    if sorted(mine) == sorted(theirs):
+        return "the columns of these data are in another order than the certificate's"
+    k = next((k for k, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), None)
+    if k is None:
+        return f"these data have {len(theirs)} columns, the certificate names {len(mine)}"
+    return (
+        f"column {k} of these data is called {words.word(theirs[k])}, in the certificate "
+        f"{words.word(mine[k])}"
+    )

@@ -1,0 +1,132 @@
+"""MaxMargin: a hyperplane and the interval of the largest margin, with what proves both bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import numpy.typing as npt
+
+from rosenblatt.data.cone import as_cone
+from rosenblatt.prove.certificate.base import Combination, DataResult, Verification
+from rosenblatt.prove.certificate.codec import kind_of_result, misfit
+from rosenblatt.prove.checker.limits import too_long
+from rosenblatt.prove.checker.margin import margin_problems
+from rosenblatt.text import plural
+
+Number = float | Fraction
+
+
+@kind_of_result("margin")
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class MaxMargin(DataResult):
+    """The hyperplane (w, b) and the interval its margin and the largest one lie in.
+
+    Attributes
+    ----------
+    w, b : array, float
+        ||w|| is 1 up to rounding (||(w, b)|| if augmented). Where no float hyperplane that was
+        tried has the margin to within `rtol`, they are Fractions.
+    lower, upper : float
+        The margin of (w, b) is at least `lower`; no hyperplane has more than `upper`. Rounded
+        down and up, from exact sums.
+    proof : Combination
+        Rows and positive weights that prove `upper`: the weights sum to 1, or to 1 in each class
+        where the offset is free, and no margin is larger than the norm of sum_i weight_i z_i (half
+        of it where the offset is free).
+    square : Fraction or None
+        The largest margin squared, if it is known exactly.
+    augmented : bool
+        Whether the offset is counted in the norm.
+    rtol : float
+        How close the bounds were meant to be, relatively.
+    n_steps, n_scans : int
+        Steps of the algorithm, and readings of all rows. They are not written.
+    """
+
+    w: npt.NDArray[Any]
+    b: Number
+    lower: float
+    upper: float
+    augmented: bool
+    rtol: float
+    square: Fraction | None = None
+    proof: Combination
+    n_steps: int = field(default=0, metadata={"apart": True})
+    n_scans: int = field(default=0, metadata={"apart": True})
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The rows that hold the hyperplane in its place."""
+        return self.proof.rows
+
+    @property
+    def closed(self) -> bool:
+        """Whether the interval is as narrow as `rtol`, or the largest margin is known exactly."""
+        if self.square is not None:
+            return True
+        near = self.upper - self.lower <= self.rtol * self.upper
+        return self.lower > 0 and self.upper < math.inf and near
+
+    def verify(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        max_bits: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Verification:
+        """Check both bounds against the raw data, exactly, and that nothing was altered.
+
+        Parameters
+        ----------
+        X, y : the data, as for :func:`max_margin`
+        max_bits : int, optional
+            Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
+        max_seconds : float, optional
+            Stop with `UndecidedError` after this time. It is tested before each block of rows.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` holds "rtol", and "feature_names" if the data have no names.
+
+        Examples
+        --------
+        >>> from rosenblatt import max_margin
+        >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]], [0, 0, 1, 1]
+        >>> print(max_margin(X, y).verify(X, y))
+        verified: unaltered, and true of these data; not checked: rtol
+        """
+        if problem := misfit(self):
+            return Verification.refused(problem)
+        rows = as_cone(X, y, self.fit_intercept, self._named_rows).within(max_seconds)
+        if problem := too_long(self, rows, max_bits):
+            return Verification.refused(problem)
+        if size := self._other_size(rows):
+            return Verification(False, False, tuple(size))
+        untrue, digest = margin_problems(self, rows)
+        untrue = [*self._misnamed(rows), *untrue]
+        altered = self._altered(rows, digest)
+        unchecked = ("rtol", *self._unchecked(rows))
+        return Verification(not altered, not untrue, (*altered, *untrue), unchecked)
+
+    def __str__(self) -> str:
+        inside = " (offset counted in the norm)" if self.augmented else ""
+        if self.square is not None and self.upper < math.inf:
+            known = f"largest margin {self.upper:.9g}, known exactly up to a root"
+        else:
+            known = f"largest margin between {self.lower:.9g} and {self.upper:.9g}"
+        end = "" if self.closed else "; the interval did not close, nothing more is known"
+        cost = ""
+        if self.n_steps or self.n_scans:
+            cost = f" ({plural(self.n_steps, 'step')}, {plural(self.n_scans, 'scan')})"
+        return f"{known}{inside}, held by {plural(len(self.support), 'row')}{cost}{end}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"

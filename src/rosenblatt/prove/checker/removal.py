@@ -1,0 +1,193 @@
+"""Verify removal: checks a claim that some rows must go. Shares nothing with the search.
+
+With z_i = y_i (x_i, 1), or y_i x_i without offset:
+
+- rows S are enough to remove if some (w, b) has w.z_i > 0 for all other rows;
+- rows whose z_i are positive multiples of each other form one group of mass m: it takes the
+  removal of all m to be rid of it;
+- rows W with positive weights that cancel cannot all stay [Gordan], so one of their groups goes
+  entirely;
+- shares u_W >= 0 that draw at most its mass from every group prove that at least sum u_W rows go;
+- or else a search shows that no choice of groups of less mass meets every W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, isqrt, nan
+
+from rosenblatt.data.cone import Cone
+from rosenblatt.data.exact import exact_dot
+from rosenblatt.prove import checker
+from rosenblatt.prove.checker.limbs import as_float64, with_ones
+from rosenblatt.prove.checker.limits import indices
+from rosenblatt.prove.checker.signs import quotient
+
+CHECK_STEPS = 100_000
+
+
+def wrong_rows(
+    rows: Cone,
+    removed: Sequence[int],
+    w: Sequence[float | Fraction],
+    b: float | Fraction,
+    intercept: bool,
+) -> list[str]:
+    """What is not true of the claim that (w, b) is right about all rows but the removed ones."""
+    if any(not 0 <= i < rows.n_rows for i in removed):
+        return ["a removed row does not exist"]
+    if list(removed) != sorted(set(removed)):
+        return ["the removed rows are not in order, or one is named twice"]
+    if len(w) != rows.n_features:
+        return [f"w has {len(w)} entries for {rows.n_features} features"]
+    if not all(checker.is_number(v) for v in (*w, b)):
+        return ["w or b is not finite"]
+    if b and not intercept:
+        return ["b is not 0, though the hyperplane is to pass through the origin"]
+    found = checker.signs(rows, w, b, intercept)
+    found[list(removed)] = 1
+    wrong = (found <= 0).nonzero()[0]
+    if wrong.size:
+        return [f"{wrong.size} of the rows that stay are not on their side, first {wrong[0]}"]
+    return []
+
+
+def distances(
+    rows: Cone,
+    removed: Sequence[int],
+    w: Sequence[float | Fraction],
+    b: float | Fraction,
+    intercept: bool,
+) -> tuple[float, ...]:
+    """y_i (w.x_i + b) / ||w|| of the removed rows, as the nearest floats; nan if w = 0."""
+    plane = checker.plane_of(w, b, intercept)
+    if not plane.square:
+        return (nan,) * len(removed)
+    part = rows.take(removed)
+    X = with_ones(as_float64(part.X))
+    found = []
+    for k, y in enumerate(part.sign.tolist()):
+        score = y * exact_dot(X, k, plane.vector)
+        size = _nearest_root(score * score / plane.square)
+        found.append(size if score >= 0 else -size)
+    return tuple(found)
+
+
+def _nearest_root(square: Fraction) -> float:
+    """The float nearest to the root; inf if that is too large."""
+    if not square:
+        return 0.0
+    bits = (square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 120
+    shift = max(bits, 0)  # so many bits after the point keep 120 of the root
+    root = isqrt((square.numerator << 2 * shift) // square.denominator)
+    return quotient(2 * root + 1, 2 << shift)  # half a unit more: what was cut off is not 0
+
+
+def false_copies(rows: Cone, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:
+    """What is not true of the claim that the rows of each group are multiples of one another."""
+    named = [i for group in copies for i in group]
+    if not indices(named, rows.n_rows):
+        return ["a row is named as a copy twice, or does not exist"]
+    part = rows.take(named)
+    lines = {}
+    for k, i in enumerate(named):
+        row = part.X[[k]]
+        dense = row.toarray()[0] if hasattr(row, "toarray") else row[0]
+        lines[i] = (dense.astype(float).tolist(), int(part.sign[k]))
+    for group in copies:
+        for i in group[1:]:
+            if not _parallel(lines[group[0]], lines[i], intercept):
+                return [f"rows {group[0]} and {i} are not on the same ray"]
+    return []
+
+
+def _parallel(one: tuple[list[float], int], two: tuple[list[float], int], intercept: bool) -> bool:
+    """Whether z of two rows are positive multiples of each other; with an offset, equal."""
+    if one == two:
+        return True
+    if intercept:
+        return False
+    a = [Fraction(v) * one[1] for v in one[0]]
+    b = [Fraction(v) * two[1] for v in two[0]]
+    factor = next((p / q for p, q in zip(a, b, strict=True) if q), None)
+    if factor is None:
+        return not any(a)
+    return factor > 0 and all(p == factor * q for p, q in zip(a, b, strict=True))
+
+
+def unproven_bound(
+    bound: int,
+    witnesses: Sequence[tuple[Sequence[int], Fraction]],
+    copies: Sequence[Sequence[int]],
+    by_search: bool,
+) -> list[str]:
+    """What is missing for `bound`, the witnesses (rows, share) being known to cancel."""
+    if bound < 0:
+        return [f"no bound is negative, and this one is {bound}"]
+    group_of = {i: k for k, group in enumerate(copies) for i in group}
+    mass = {k: len(group) for k, group in enumerate(copies)}
+    drawn: dict[int, Fraction] = {}
+    sets = []
+    for rows, share in witnesses:
+        if share < 0:
+            return ["a share is negative"]
+        groups = frozenset(
+            group_of.get(i, -1 - i) for i in rows
+        )  # a row without copies is a group itself
+        sets.append(groups)
+        for g in groups:
+            drawn[g] = drawn.get(g, Fraction(0)) + share
+    over = [g for g, total in drawn.items() if total > mass.get(g, 1)]
+    if over:
+        return [f"the shares draw more from {len(over)} groups of rows than they have"]
+    if bound <= ceil(sum((share for _, share in witnesses), Fraction(0))):
+        return []
+    if not by_search:
+        return [f"the shares do not add up to a bound of {bound}"]
+    steps = [CHECK_STEPS]
+    if _can_hit(sets, mass, bound - 1, frozenset(), steps):
+        return [f"fewer than {bound} rows meet every witness"]
+    if steps[0] < 0:
+        return [f"the search for fewer than {bound} rows was not completed"]
+    return []
+
+
+def _can_hit(
+    sets: list[frozenset[int]],
+    mass: dict[int, int],
+    budget: int,
+    barred: frozenset[int],
+    steps: list[int],
+) -> bool:
+    """Whether groups of mass <= budget, none of them barred, meet all sets. Plain recursion."""
+    steps[0] -= 1
+    if steps[0] < 0:
+        return False
+    if not sets:
+        return True
+    free = [W - barred for W in sets]
+    if any(not W for W in free):
+        return False
+    count: dict[int, int] = {}
+    for W in free:
+        for g in W:
+            count[g] = count.get(g, 0) + 1
+    if sum(sorted(count.values())[-budget:] if budget > 0 else ()) < len(sets):
+        return False  # every group has a mass of at least 1
+    taken: set[int] = set()
+    least = 0
+    for W in sorted(free, key=len):
+        if not W & taken:
+            taken |= W
+            least += min(mass.get(g, 1) for g in W)
+    if least > budget:
+        return False
+    shortest = min(free, key=len)
+    for g in sorted(shortest, key=lambda g: -count[g]):
+        left = [W for W in sets if g not in W]
+        rest = budget - mass.get(g, 1)
+        if rest >= 0 and _can_hit(left, mass, rest, barred, steps):
+            return True
+        barred = barred | {g}
+    return False

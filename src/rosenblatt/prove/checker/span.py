@@ -1,0 +1,152 @@
+"""Span: whether some rows span others, exactly.
+
+Let S be the chosen rows, p the number of columns that are not zero all over S, and r the rank of
+S modulo a prime, so that r <= rank S. If p - r independent vectors over these columns are
+orthogonal to S, then r = rank S, and a row is in the span of S exactly if it is zero in the other
+columns and orthogonal to these vectors. A prime that divides what should not vanish makes r too
+small, and the vectors fail on S; then the next one is tried. So yes and no are both proven, and
+everything but the rows themselves is made from S alone, before any other row is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from flint import fmpz_mat
+
+from rosenblatt.data.cone import Cone, ConeBlock
+from rosenblatt.data.exact import pivot_columns, primes, residues, to_integers
+from rosenblatt.prove.checker import limbs
+from rosenblatt.prove.checker.limbs import as_float64, with_ones
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+TOGETHER = 1 << 20  # numbers looked at together
+Weights = Sequence[float | Fraction]
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """All that some rows (x_i, 1) span, or x_i without offset.
+
+    alive : which columns are not zero in all of them
+    vectors : integer vectors over these columns, the offset last, orthogonal to just the span
+    """
+
+    alive: Mask
+    vectors: list[limbs.Vector]
+    intercept: bool
+
+    @classmethod
+    def of(cls, X: Any, intercept: bool, orthogonal: Weights | None = None) -> Span:
+        """What the rows X span.
+
+        With `orthogonal`, (w, b), it is meant for rows known to be orthogonal to that, as X is.
+        It only saves time.
+        """
+        alive = _alive(X)
+        live = np.flatnonzero(alive)
+        chosen = _columns(X, live, intercept)
+        chosen = chosen.toarray() if sp.issparse(chosen) else chosen
+        known = orthogonal is not None and any(
+            [*(orthogonal[j] for j in live.tolist()), orthogonal[-1] if intercept else 0]
+        )
+        for prime in primes():
+            pivots = pivot_columns(residues(chosen, prime), prime)
+            if len(pivots) >= chosen.shape[1] - int(known):
+                return cls(alive, [], intercept)
+            vectors = _orthogonal(chosen, pivots, prime)
+            if limbs.orthogonal(chosen, vectors):
+                return cls(alive, vectors, intercept)
+        raise AssertionError("only finitely many primes are bad")
+
+    def contains(self, X: Any) -> bool:
+        """Whether every row of X is in the span, exactly."""
+        if self.alive.all() and not self.vectors:
+            return True
+        live = np.flatnonzero(self.alive)
+        step = max(1, TOGETHER // (len(live) + 1))
+        for low in range(0, X.shape[0], step):
+            some = X[low : low + step]
+            if (_alive(some) & ~self.alive).any():
+                return False
+            inside = _columns(some, live, self.intercept)
+            if self.vectors and not limbs.orthogonal(inside, self.vectors):
+                return False
+        return True
+
+
+def spans(
+    rows: Cone,
+    at: Sequence[int],
+    among: Mask,
+    intercept: bool,
+    orthogonal: Weights | None = None,
+) -> bool:
+    """Whether the rows (x_i, 1) for i in `at` span all (x_i, 1) with among[i], exactly.
+
+    Parameters
+    ----------
+    among : boolean array, an entry per row
+    orthogonal : (w, b), optional
+        A vector known to be orthogonal to all these rows: where `signs` is 0. It only saves
+        time.
+
+    >>> from rosenblatt.data.cone import as_cone
+    >>> rows = as_cone([[1, 0], [0, 1], [1, 1], [2, 2]], [0, 0, 1, 1])
+    >>> everything = np.ones(4, dtype=bool)
+    >>> spans(rows, [0, 1], everything, False), spans(rows, [2, 3], everything, False)
+    (True, False)
+    """
+    span = Span.of(rows.take(at).X, intercept, orthogonal)
+    return all(rows.map(_contained, span, among))
+
+
+def _contained(part: ConeBlock, span: Span, among: Mask) -> bool:
+    """Whether the span contains those of the rows of a part."""
+    return span.contains(part.X[np.flatnonzero(among[part.first_row : part.first_row + len(part)])])
+
+
+def _alive(X: Any) -> Mask:
+    """The columns that are not zero in all rows."""
+    if sp.issparse(X):
+        alive = np.zeros(X.shape[1], dtype=bool)
+        alive[X.indices[X.data != 0]] = True
+        return alive
+    return np.asarray((X != 0).any(axis=0))
+
+
+def _columns(X: Any, live: Array, intercept: bool) -> Any:
+    X = as_float64(X if len(live) == X.shape[1] else X[:, live])
+    return with_ones(X) if intercept else X
+
+
+def _orthogonal(X: Array, pivots: list[int], prime: int) -> list[limbs.Vector]:
+    """Independent integer vectors, one per column that is no pivot, orthogonal to a basis.
+
+    With B the rows of a basis, those of the pivots: B_P c = B_f for column f.
+    """
+    taken = set(pivots)
+    rest = [j for j in range(X.shape[1]) if j not in taken]
+    if not pivots:
+        return [{f: 1} for f in rest]
+    basis = pivot_columns(residues(X[:, pivots].T, prime), prime)
+    table, _ = to_integers(X[basis])
+    block = fmpz_mat([[line[j] for j in pivots] for line in table])
+    found = block.solve(fmpz_mat([[line[f] for f in rest] for line in table]))
+    vectors: list[limbs.Vector] = []
+    for k, f in enumerate(rest):
+        column = [found[i, k] for i in range(len(pivots))]
+        common = lcm(*(int(v.q) for v in column))
+        entries = {
+            j: -int(v.p) * (common // int(v.q)) for j, v in zip(pivots, column, strict=True) if v
+        }
+        vectors.append({f: common, **entries})
+    return vectors

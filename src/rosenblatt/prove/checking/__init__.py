@@ -1,1 +1,0 @@
-"""checking: what the checker is made of."""

@@ -1,1 +1,0 @@
-"""claims: what a certificate is made of: text, words, digests."""

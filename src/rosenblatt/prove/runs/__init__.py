@@ -1,1 +1,0 @@
-"""runs: what a training run was allowed to do, and what it proved."""

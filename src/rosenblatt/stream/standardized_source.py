@@ -1,0 +1,123 @@
+"""Number columns of a table, centred and scaled while a model learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rosenblatt._core import standardize_csr, standardize_dense
+from rosenblatt.data.block import START, Block, Csr, Position
+from rosenblatt.data.source import BaseSource
+from rosenblatt.errors import DataError
+from rosenblatt.features.table_features import TableFeatures
+
+Array = npt.NDArray[np.float64]
+
+
+class StandardizedSource(BaseSource):
+    """The rows of a table, with numbers minus their mean, divided by their deviation.
+
+    Mean and deviation are those of the rows so far, row by row, and fixed once all rows were seen.
+    Numbers farther than 10 deviations from the mean count as that far.
+
+    Parameters
+    ----------
+    source : Source
+        Of the features of `table`, as :class:`TableFeatures` encodes them.
+    table : TableFeatures
+    """
+
+    def __init__(self, source: Any, table: TableFeatures) -> None:
+        if table.index.hash_bits:
+            raise DataError(
+                "columns that are hashed cannot be standardized. Use scale=False, or leave "
+                "hash_bits out."
+            )
+        self.source, self.table = source, table
+        self.labels = source.labels
+        self.repeatable, self.same_order = source.repeatable, source.same_order
+        self.columns = table.number_columns()
+        self.n_seen = 0
+        self.count, self.mean, self.squares = np.zeros((3, len(self.columns)))
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        """None until all rows were read once."""
+        found: int | None = self.source.n_rows
+        return found
+
+    @property
+    def n_features(self) -> int | None:  # type: ignore[override]
+        """None while it may grow."""
+        found: int | None = self.source.n_features
+        return found
+
+    @property
+    def deviation(self) -> Array:
+        """The deviation of each number column; 0 for a constant one."""
+        return np.sqrt(self.squares / np.maximum(self.count, 1.0))
+
+    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
+        """The blocks of an epoch, from a position on."""
+        for block in self.source.blocks(epoch, after):
+            yield self.standardized(block)
+
+    def standardized(self, block: Block) -> Block:
+        """A block with its numbers standardized; rows that are new count."""
+        X = block.X
+        first_new = max(0, self.n_seen - block.first_row)
+        place = np.full(X.shape[1], -1, np.int32)
+        place[self.columns] = np.arange(len(self.columns), dtype=np.int32)
+        moments = (self.count, self.mean, self.squares)
+        values = np.array(X.data if isinstance(X, Csr) else X, np.float64)
+        if isinstance(X, Csr):
+            bad = standardize_csr(X.indptr, X.indices, values, place, first_new, *moments)
+            X = X._replace(data=values)
+        else:
+            bad = standardize_dense(values, place, first_new, *moments)
+            X = values
+        if bad >= 0:
+            raise DataError(
+                f"row {block.first_row + bad} has numbers too large to be standardized. Leave it "
+                "out, or use scale=False."
+            )
+        self.n_seen = max(self.n_seen, block.first_row + block.n_rows)
+        return block._replace(X=X)
+
+    def unscaled(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        """The weights for the numbers as they are.
+
+        w (x - m) / s = (w / s) x - w m / s; a row without the number has the feature that says so,
+        which makes up for the constant.
+        """
+        coef, intercept = coef.copy(), intercept.copy()
+        instead = self.table.instead()
+        for column, mean, deviation in zip(
+            self.columns.tolist(), self.mean, self.deviation, strict=True
+        ):
+            coef[:, column] = coef[:, column] / deviation if deviation > 0 else 0.0
+            constant = coef[:, column] * mean
+            intercept -= constant
+            for other in instead[column]:
+                coef[:, other] += constant
+        return coef, intercept
+
+    def fill(self) -> dict[str, float]:
+        """The mean of each number column, for :class:`TableFeatures`."""
+        names = [name for name, kind in self.table.kinds.items() if kind != "category"]
+        return dict(zip(names, self.mean.tolist(), strict=True))
+
+    def get_state(self) -> dict[str, Array]:
+        """What a checkpoint needs besides the state of `source`."""
+        seen = np.array([float(self.n_seen)])
+        return {"seen": seen, "count": self.count, "mean": self.mean, "squares": self.squares}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        """Go on from a checkpoint."""
+        self.n_seen = int(state["seen"][0])
+        self.count, self.mean, self.squares = (
+            np.array(state[name], np.float64) for name in ("count", "mean", "squares")
+        )

@@ -1,0 +1,47 @@
+"""Plurals, and tables for the terminal and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> plural(1, "class", "classes"), plural(2, "class", "classes"), plural(0, "row")
+    ('1 class', '2 classes', '0 rows')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table for the terminal, columns aligned right.
+
+    >>> print(text_table(["epoch", "mistakes"], [["1", "12"]]))
+    epoch  mistakes
+        1        12
+    """
+    widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in [header, *lines]
+    )
+
+
+def html_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """The same table for a notebook."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def left_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table for the terminal, columns set flush left."""
+    widths = [max(len(line[k]) for line in [header, *lines]) for k in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in [header, *lines]
+    )

@@ -1,0 +1,72 @@
+"""Poisson regression as a second family on the cone of `separability`.
+
+The likelihood with a log link has no maximum exactly if some w has x.w <= 0 for rows with count 0,
+x.w < 0 for one of them, and x.w = 0 for rows with a positive count [Santos Silva, Tenreyro 2010].
+So a count of 0 is the row -(x, 1), a positive count an equality, written as (x, 1) and -(x, 1).
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import separability
+from tests.prove import exact_oracle as oracle
+
+
+def poisson_rows(X, counts):
+    """Rows of the cone, their signs, and the number of the observation of each."""
+    at = np.concatenate([np.arange(len(counts)), np.flatnonzero(counts)])
+    signs = np.where(np.arange(len(at)) < len(counts), -1, 1)
+    return X[at], signs, at
+
+
+def separated(X, counts):
+    """Observations whose fitted mean tends to 0, proven by a certificate."""
+    rows, signs, at = poisson_rows(X, counts)
+    if (signs < 0).all():  # no event at all: the intercept separates every observation
+        return np.arange(len(counts))
+    certificate = separability(rows, signs)
+    assert certificate.verify(rows, signs)
+    assert certificate.verdict != "separable"  # a row and its negative cannot both be positive
+    if certificate.verdict == "overlapping":
+        return np.array([], dtype=int)
+    return at[certificate.split_rows(rows, signs)]
+
+
+NAMES = ("01", "02", "03", "04", "05", "06", "08", "09", "10", "11")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_cases_of_ppmlhdfe(name, shared_data):
+    """Fixed effects become columns of 0 and 1."""
+    lines = (shared_data / "separation" / f"poisson-{name}.csv").read_text().splitlines()
+    table = dict(
+        zip(lines[0].split(","), np.array([x.split(",") for x in lines[1:]]).T, strict=True)
+    )
+    columns = [v.astype(float) for k, v in table.items() if k.startswith("x")]
+    for ids in (v for k, v in table.items() if k.startswith("id")):
+        columns += [(ids == level).astype(float) for level in sorted(set(ids))]
+    found = separated(np.column_stack(columns), table["y"].astype(float))
+    assert found.tolist() == np.flatnonzero(table["separated"] == "1").tolist()
+
+
+@given(
+    X=st.lists(st.tuples(*[st.integers(-2, 2)] * 2), min_size=2, max_size=6),
+    counts=st.lists(st.integers(0, 2), min_size=6, max_size=6),
+)
+def test_brute_force_agrees(X, counts):
+    """Over the rationals, from the definition."""
+    counts = np.array(counts[: len(X)])
+    Z = oracle.cone_rows([[-v for v in x] for x in X], [1] * len(X), False)
+    Z = [[*z, -1] for z in Z]
+    equal = [[[-v for v in z]] for z, c in zip(Z, counts, strict=True) if c]
+    both = Z + list(itertools.chain(*equal))
+    expected = [
+        k
+        for k, c in enumerate(counts)
+        if not c and oracle.feasible(both, [i == k for i in range(len(both))])
+    ]
+    assert separated(np.array(X, dtype=float), counts).tolist() == expected

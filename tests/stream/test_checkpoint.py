@@ -150,6 +150,25 @@ def test_a_run_that_crashed_ends_as_one_that_did_not(
     shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_resumes_after_any_block(kind, tmp_path):
+    path, reading = written(tmp_path, kind, *rows(0, 60))
+    reading["chunk_bytes"] = 400
+    expected = outcome(fit_file(path, tmp_path / "m", **reading))
+    reading |= {"checkpoint": tmp_path / "saved", "checkpoint_every": 0}
+    n_crashes, ended = 0, False
+    while not ended:
+        (tmp_path / "m").unlink()
+        with suppress(Crash):
+            fit_file(path, tmp_path / "m", watcher=Crashing(n_crashes), **reading)
+            ended = True
+        done = fit_file(path, tmp_path / "m", resume=True, **reading)
+        assert outcome(done) == expected
+        shutil.rmtree(tmp_path / "saved")
+        n_crashes += 1
+    assert n_crashes > 1
+
+
 def crashed(tmp_path, n=20, kind="svm", **settings):
     """A run of several passes that crashed in the n-th chunk; the settings it was begun with."""
     path, reading = written(tmp_path, kind, *rows(0))

@@ -331,7 +331,7 @@ def fit_file(
             scratch=out.parent, shuffle=order, watcher=watcher,
         )  # fmt: skip
         result = _result(
-            run, began, source.format.feature_names, options, source, found, out=out,
+            run, began, _file_names(source, found), options, source, found, out=out,
             file=Path(source.place), file_bytes=source.size, skipped=source.skipped,
             unlabelled=source.unlabelled,
         )  # fmt: skip
@@ -339,6 +339,11 @@ def fit_file(
         if saves is not None:
             saves.finish()
     return result
+
+
+def _file_names(source: FileSource, columns: Columns | None) -> Sequence[str]:
+    """Feature names, known before the first block: a resumed run may have no block to read."""
+    return source.format.feature_names if columns is None else columns.feature_names
 
 
 def local_files(place: Any) -> list[Path]:

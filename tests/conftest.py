@@ -1,6 +1,7 @@
 """Profiles of hypothesis, tests that take long or start threads, signal handlers, real data.
 
-The profiles are `quick` for the wheel, `test` by default, `soak` for the full counts.
+The profiles are `quick` for the wheel, `test` by default, `soak` for the full counts. With CI set,
+the first two try the same examples every time: a failure there is caused by the change.
 CONTRIBUTING.md says what a test may rely on.
 """
 
@@ -19,6 +20,7 @@ for name, examples in {"quick": 10, "test": 40, "soak": 5000}.items():
     settings.register_profile(
         name,
         max_examples=examples,
+        derandomize=name != "soak" and bool(os.environ.get("CI")),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -18,7 +18,8 @@ from collections import Counter
 from numpydoc.validate import validate
 
 VALIDATED = (
-    "rosenblatt.comparison", "rosenblatt.compat", "rosenblatt.estimators", "rosenblatt.scale.dask",
+    "rosenblatt.comparison", "rosenblatt.compat", "rosenblatt.errors", "rosenblatt.estimators",
+    "rosenblatt.learn", "rosenblatt.scale.dask",
 )  # fmt: skip
 LEFT_OUT = {"ES01", "SA01", "SA04"}  # extended summary and See Also are not asked for
 OF_METHODS = {"EX01"}  # nor an example for each method
@@ -43,6 +44,9 @@ def public():
             value = vars(owner).get(name)
             is_method = callable(value) or isinstance(value, (property, classmethod, staticmethod))
             is_method |= hasattr(value, "check")  # available_if
+            inherits = any(getattr(vars(c).get(name), "__doc__", None) for c in owner.__mro__[1:])
+            if inherits and not value.__doc__:
+                continue  # help() shows the docstring of the method it overrides
             if not name.startswith("_") and is_method and owner.__module__.startswith("rosenblatt"):
                 yield f"{path}.{name}", True
 

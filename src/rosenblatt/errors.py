@@ -8,7 +8,17 @@ from __future__ import annotations
 
 
 class RosenblattError(Exception):
-    """The family of every error raised on purpose by this package."""
+    """The family of every error raised on purpose by this package.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> try:
+    ...     Perceptron(rule="arow").fit([[0], [1]], [0, 0])
+    ... except RosenblattError as error:
+    ...     print(type(error).__name__)
+    LabelError
+    """
 
 
 class DataError(RosenblattError, ValueError):
@@ -82,11 +92,35 @@ class ClusterError(RosenblattError):
 
 
 class UndecidedError(RosenblattError):
-    """A limit was reached before anything could be proven. It says how far it came."""
+    """A limit was reached before anything could be proven. It says how far it came.
+
+    Examples
+    --------
+    >>> from rosenblatt import separability
+    >>> try:
+    ...     separability([[0], [1], [2]], [0, 1, 0], max_seconds=0)
+    ... except UndecidedError as error:
+    ...     print(error)
+    no verdict within 0 s: stopped before the first pass. Give more time.
+    """
 
 
 class RosenblattWarning(UserWarning):
-    """The result is usable, but probably not what was meant."""
+    """The result is usable, but probably not what was meant.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0], [1], [2], [3]], [0, 1, 0, 1]
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", RosenblattWarning)  # an error in place of a warning
+    ...     try:
+    ...         Perceptron(keep="vote", max_iter=10_000, tol=None).fit(X, y)
+    ...     except RosenblattWarning as warning:
+    ...         print(str(warning).partition(".")[0])
+    keep='vote' stopped at the most hyperplanes it keeps by default
+    """
 
 
 class MissingPackageError(RosenblattError, ImportError):
@@ -94,4 +128,15 @@ class MissingPackageError(RosenblattError, ImportError):
 
 
 class NothingProvenError(RosenblattError):
-    """The run proved nothing about the rows; `separability` may."""
+    """The run proved nothing about the rows; `separability` may.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> try:
+    ...     Perceptron(max_iter=1, tol=None).fit(X, y).certificate(X, y)
+    ... except NothingProvenError as error:
+    ...     print(str(error).partition(" (")[0])
+    the run stopped for another reason
+    """

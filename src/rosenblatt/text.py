@@ -1,4 +1,4 @@
-"""Plurals, and tables for the terminal and notebooks."""
+"""Plurals, and tables of results for the terminal and notebooks."""
 
 from __future__ import annotations
 
@@ -45,3 +45,41 @@ def left_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in [header, *lines]
     )
+
+
+class TableReport:
+    """A result that prints as a title, a table and notes, and as HTML in a notebook."""
+
+    @property
+    def title(self) -> str:
+        """The line above the table."""
+        return ""
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the lines of the table.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
+        raise NotImplementedError
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences below the table."""
+        return []
+
+    def __str__(self) -> str:
+        title = [self.title] if self.title else []
+        return "\n".join([*title, text_table(*self.rows()), *self.notes])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        title, *notes = (f"<p>{escape(line)}</p>" for line in (self.title, *self.notes))
+        title = title.replace("\n", "<br>") if self.title else ""
+        return f"{title}{html_table(*self.rows())}{''.join(notes)}"

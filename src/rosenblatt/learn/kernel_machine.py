@@ -24,6 +24,7 @@ from rosenblatt._core import (
 from rosenblatt.data.block import Block
 from rosenblatt.errors import OverflowedError, ParameterError
 from rosenblatt.learn.kernel import Kernel, is_number, is_sparse
+from rosenblatt.learn.parameters import Parameters
 from rosenblatt.learn.trace import StopReason
 
 Array = npt.NDArray[Any]
@@ -35,11 +36,11 @@ REPLAY_BYTES = 2**26  # kernel values in memory while votes are counted
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(Parameters):
     """A limit on the number of support rows."""
 
+    kind_of_object: ClassVar[str] = "budget"
     size: int = 1000
-    name: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not (is_number(self.size, Integral) and self.size >= 1):
@@ -47,20 +48,6 @@ class Budget:
                 f"size must be an integer >= 1, got {self.size!r}. It is the largest number of "
                 "support rows."
             )
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, for scikit-learn's `budget__size`."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def with_params(self, **params: Any) -> Budget:
-        """Return a copy with other parameters."""
-        unknown = set(params) - set(self.get_params())
-        if unknown:
-            raise ParameterError(
-                f"budget {self.name!r} has no parameter {sorted(unknown)}; it has "
-                f"{list(self.get_params())}."
-            )
-        return replace(self, **params)
 
 
 @dataclass(frozen=True)

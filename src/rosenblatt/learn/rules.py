@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from statistics import NormalDist
 from typing import Any, ClassVar
 
@@ -17,19 +17,20 @@ import numpy as np
 
 from rosenblatt import _core
 from rosenblatt.errors import ParameterError
+from rosenblatt.learn.parameters import Parameters
 
 # MinOver: most steps and margins compared per epoch, bytes of the Gram matrix that are kept
 MOST_STEPS, MOST_MARGINS, GRAM_BYTES = 10_000, 10**8, 2**28
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Parameters):
     """A training rule: its name, its parameters, what it supports and its form in the core.
 
     The rest of the package reads these declarations and never tests the type of a rule.
     """
 
-    name: ClassVar[str]
+    kind_of_object: ClassVar[str] = "rule"
     has_rate: ClassVar[bool] = True  # it uses the learning rate eta0
     repeats: ClassVar[bool] = False  # a weight of k can mean k visits in a row
     adds_rows: ClassVar[bool] = True  # an update adds a multiple of its row and nothing else
@@ -56,7 +57,24 @@ class Rule:
         return False
 
     def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
-        """The rule as the core takes it; `n_rows` is needed by rules that compare all rows."""
+        """Return the rule as the core takes it.
+
+        Parameters
+        ----------
+        eta : float
+            Learning rate, for rules that have one.
+        tie : int
+            What a score of 0 is, as the core numbers it.
+        fit_intercept : bool
+            Whether there is an offset.
+        n_rows : int or None
+            Number of rows, for rules that compare all rows.
+
+        Returns
+        -------
+        object
+            A rule of `rosenblatt._core`.
+        """
         return _core.AdditiveRule(
             eta, self.required_margin, tie, self.moves_at_margin, fit_intercept
         )
@@ -66,48 +84,9 @@ class Rule:
         values = ", ".join(f"{name}={value}" for name, value in self.get_params().items())
         return f"{self.name}({values})" if values else self.name
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, for scikit-learn's ``rule__tau``.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Not used.
-
-        Returns
-        -------
-        dict
-            Parameters by name.
-        """
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def with_params(self, **params: Any) -> Rule:
-        """Return a copy with other parameters.
-
-        Parameters
-        ----------
-        **params : Any
-            New values by name.
-
-        Returns
-        -------
-        Rule
-            The new rule.
-
-        Raises
-        ------
-        ParameterError
-            If the rule has no such parameter, or a value is invalid.
-        """
-        unknown = set(params) - {f.name for f in fields(self)}
-        if unknown:
-            have = [f.name for f in fields(self)]
-            others = [r.name for r in RULES.values() if unknown <= {f.name for f in fields(r)}]
-            hint = f" Rules that have: {others}." if others else ""
-            raise ParameterError(
-                f"rule {self.name!r} has no parameter {sorted(unknown)}; it has {have}.{hint}"
-            )
-        return replace(self, **params)
+    def _hint(self, unknown: list[str]) -> str:
+        others = [r.name for r in RULES.values() if set(unknown) <= {f.name for f in fields(r)}]
+        return f" Rules that have: {others}." if others else ""
 
 
 @dataclass(frozen=True)
@@ -175,7 +154,7 @@ class Adaptive(Rule):
 
     @property
     def core_parameter(self) -> float:
-        """C or r."""
+        """The parameter C or r of the rule."""
         return 1.0
 
     def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:
@@ -444,13 +423,13 @@ class ALMA(Rule):
 
     @property
     def bar(self) -> float:
-        """(1 - alpha) B"""
+        """The factor (1 - alpha) B of the required margin."""
         B = math.sqrt(8) / self.alpha if self.B is None else float(self.B)
         return (1.0 - self.alpha) * B
 
     @property
     def step(self) -> float:
-        """C"""
+        """The factor C of a step."""
         return math.sqrt(2) if self.C is None else float(self.C)
 
     def in_core(self, eta: float, tie: int, fit_intercept: bool, n_rows: int | None) -> Any:

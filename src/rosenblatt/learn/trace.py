@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
-from rosenblatt.text import html_table, plural, text_table
+from rosenblatt.text import TableReport, plural
 
 if TYPE_CHECKING:  # a trace of a file needs no scipy.sparse
     from rosenblatt.data.problem import Problem
@@ -29,7 +28,7 @@ class StopReason(StrEnum):
     Examples
     --------
     >>> str(StopReason.MAX_ITER), StopReason.MAX_ITER.sentence
-    ('max_iter', 'reached max_iter: nothing is known about separability')
+    ('max_iter', 'the limit on epochs was reached; nothing is known about separability')
     """
 
     SEPARATED = "separated"
@@ -49,8 +48,8 @@ _SENTENCES = {
     StopReason.SEPARATED: "a whole epoch without an update",
     StopReason.CYCLE: "the weights returned to earlier ones: training would never end",
     StopReason.NO_IMPROVEMENT: "no gain of tol in n_iter_no_change epochs: not a separation",
-    StopReason.MAX_ITER: "reached max_iter: nothing is known about separability",
-    StopReason.MAX_UPDATES: "reached max_updates: nothing is known about separability",
+    StopReason.MAX_ITER: "the limit on epochs was reached; nothing is known about separability",
+    StopReason.MAX_UPDATES: "the limit on updates was reached; nothing is known about separability",
     StopReason.CALLBACK: "a callback stopped training",
 }
 
@@ -179,7 +178,7 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Record:
+class Record(TableReport):
     """The first updates of a run; a sequence of `Recorded`.
 
     Attributes
@@ -219,12 +218,25 @@ class Record:
     def __iter__(self) -> Iterator[Recorded]:
         return (self[k] for k in range(len(self)))
 
-    def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table; only the first lines of a long record."""
+    def rows(self, max_lines: int = 12) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the lines of the table.
+
+        Parameters
+        ----------
+        max_lines : int, default=12
+            The most lines; a long record ends in an ellipsis.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
         header = ["update", "epoch", "row", "amount", "w after", "b after"]
         lines = []
         for k, u in enumerate(self):
-            if k == most:
+            if k == max_lines:
                 lines.append(["..."] * len(header))
                 break
             w, b = (" ".join(f"{v:.4g}" for v in np.ravel(a)[:6]) for a in (u.w, u.b))
@@ -234,18 +246,13 @@ class Record:
 
     @property
     def title(self) -> str:
+        """How many updates were recorded."""
         kept = "all" if self.complete else f"the first {len(self)}"
         return f"{kept} of {plural(self.n_updates, 'update')}"
 
-    def __repr__(self) -> str:
-        return f"{self.title}\n{text_table(*self.rows())}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
+class Trace(TableReport):
     """Totals of each epoch of a training run, and why it stopped.
 
     Attributes
@@ -321,7 +328,7 @@ class Trace:
         return int(self.updates.sum())
 
     def path(self) -> tuple[Array, Array]:
-        """Weights and offset at the start of a recorded run, and after each update.
+        """Return weights and offset at the start of a recorded run, and after each update.
 
         Returns
         -------
@@ -372,14 +379,27 @@ class Trace:
         words = {"average": "the mean of the weights after each visit", "vote": "all hyperplanes"}
         return f"Returned: {words[self.keep]}." if self.keep in words else ""
 
-    def rows(self, most: int = 12) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table; long runs are shown without their middle."""
+    def rows(self, max_lines: int = 12) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the lines of the table.
+
+        Parameters
+        ----------
+        max_lines : int, default=12
+            The most lines; long runs are shown without their middle.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
         header = ["epoch", "mistakes", "updates", "mean loss", "||w||"]
         if self.scores is not None:
             header.append("held out")
         n = self.n_epochs
-        half = most // 2
-        shown = list(range(n)) if n <= most else [*range(half), -1, *range(n - half, n)]
+        half = max_lines // 2
+        shown = list(range(n)) if n <= max_lines else [*range(half), -1, *range(n - half, n)]
         lines = []
         for p in shown:
             if p < 0:
@@ -398,22 +418,14 @@ class Trace:
         return header, lines
 
     @property
-    def _end(self) -> list[str]:
+    def notes(self) -> list[str]:
+        """Which weights were returned, the margin and the cycle, where there are any."""
         lines = (self.returned, str(self.margin or ""), str(self.cycle or ""))
         return [line for line in lines if line]
 
-    def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self.rows()), *self._end])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        end = "".join(f"<p>{escape(line)}</p>" for line in self._end)
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{end}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneVsRestTrace:
+class OneVsRestTrace(TableReport):
     """One trace per class, each class against the rest.
 
     ``trace_[k]`` is the trace of ``classes[k]``, ``trace_.of("setosa")`` that of a label.
@@ -444,7 +456,7 @@ class OneVsRestTrace:
         return len(self.traces)
 
     def of(self, label: Any) -> Trace:
-        """The trace of one class.
+        """Return the trace of one class.
 
         Parameters
         ----------
@@ -495,13 +507,22 @@ class OneVsRestTrace:
 
     @property
     def title(self) -> str:
+        """The totals of all classes in one line."""
         return (
             f"{len(self)} classes, each against the rest: {plural(self.n_mistakes, 'mistake')}, "
             f"{plural(self.n_updates, 'update')}, {self.seconds:.3g} s"
         )
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table, one line per class."""
+        """Return the header and the lines of the table, one line per class.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
         header = ["class", "epochs", "mistakes", "updates", "last epoch", "stopped"]
         lines = [
             [
@@ -517,15 +538,7 @@ class OneVsRestTrace:
         return header, lines
 
     @property
-    def _end(self) -> list[str]:
+    def notes(self) -> list[str]:
+        """The margin and the cycle of each class that has one."""
         pairs = zip(self.classes, self.traces, strict=True)
         return [f"class {c}: {proof}" for c, t in pairs for proof in (t.margin, t.cycle) if proof]
-
-    def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self.rows()), *self._end])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        end = "".join(f"<p>{escape(line)}</p>" for line in self._end)
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{end}"

@@ -13,6 +13,7 @@ from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.settings import Penalty, Rate, TrainingSettings
 from rosenblatt.learn.state import State
+from tests.oracle import penalties
 from tests.strategies import TIES, integer_rows, problem
 
 KINDS = [("dense", np.float64), ("dense", np.float32), ("csr32", np.float64), ("csr64", np.float32)]
@@ -308,12 +309,12 @@ def test_penalties(rows, alpha, l1_ratio, kind, keep, rate, tau):
     X, y = rows
     eta = {
         None: 0.5,
-        "optimal": reference.optimal(0.1),
-        "invscaling": reference.invscaling(0.5, 0.4),
+        "optimal": penalties.optimal(0.1),
+        "invscaling": penalties.invscaling(0.5, 0.4),
     }[rate]
     sparse = kind[0] != "dense"
     assume(not (sparse and l1_ratio == 1.0 and keep == "average"))  # L1 is lazy on CSR rows
-    history = reference.penalised(
+    history = penalties.penalised(
         X, y, eta=eta, tau=tau, alpha=alpha, l1_ratio=l1_ratio, max_iter=3,
         touched_only=sparse and l1_ratio == 0.4,
     )  # fmt: skip

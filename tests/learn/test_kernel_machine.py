@@ -1,5 +1,7 @@
 """The kernel machine makes the updates of the plain rule, one row at a time, to the bit."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,6 +22,7 @@ from rosenblatt.learn.kernel_machine import (
     resolve_budget,
 )
 from rosenblatt.learn.trace import StopReason
+from tests.oracle import kernel as kernel_oracle
 from tests.strategies import integer_rows
 
 SQUARE = Kernel("poly", degree=2, gamma=1.0, coef0=1.0)
@@ -81,7 +84,7 @@ def small_blocks():
 def test_the_compiled_run_is_the_plain_one(data, kernel, sparse, seed):
     X, y, n_classes, weights = data
     planes = planes_of(y, n_classes)
-    plain = reference.kernel_perceptron(
+    plain = kernel_oracle.kernel_perceptron(
         X, planes, PLAIN[kernel], weights=weights, max_iter=4,
         passes=None if seed is None else reference.shuffled(len(X), seed),
     )  # fmt: skip
@@ -107,7 +110,7 @@ def test_the_compiled_run_is_the_plain_one(data, kernel, sparse, seed):
 @given(labelled_rows(), st.sampled_from([LINEAR, SQUARE]), st.integers(1, 4))
 def test_a_random_budget_drops_what_the_plain_rule_drops(data, kernel, size):
     X, y, n_classes, weights = data
-    plain = reference.kernel_perceptron(
+    plain = kernel_oracle.kernel_perceptron(
         X, planes_of(y, n_classes), PLAIN[kernel], weights=weights, max_iter=5, size=size, seed=7
     )
     model = KernelModel.zero(kernel, len(planes_of(y, n_classes)), RandomBudget(size), seed=7)
@@ -128,9 +131,9 @@ def test_the_projectron_is_the_one_with_exact_projections(seed, size, eta):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((12, 3)).round(3)
     y = rng.integers(3, size=12)
-    exact = [[reference.Fraction(str(v)) for v in x] for x in X.tolist()]
-    plain = reference.kernel_perceptron(
-        exact, planes_of(y, 3), PLAIN[SQUARE], max_iter=2, size=size, eta=reference.Fraction(eta)
+    exact = [[Fraction(str(v)) for v in x] for x in X.tolist()]
+    plain = kernel_oracle.kernel_perceptron(
+        exact, planes_of(y, 3), PLAIN[SQUARE], max_iter=2, size=size, eta=Fraction(eta)
     )
     assume(np.linalg.cond(SQUARE.matrix(X[plain.held], X[plain.held])) < 1e6)
     model, machine = trained(block(X, y), 3, SQUARE, Projectron(size, eta), max_iter=2)
@@ -162,7 +165,7 @@ def test_last_average_and_vote_are_those_of_every_visit(data, kernel, more):
     """Compare with the slow way: all hyperplanes after each visit, one by one."""
     X, y, n_classes, weights = data
     planes = planes_of(y, n_classes)
-    plain = reference.kernel_perceptron(X, planes, PLAIN[kernel], weights=weights, max_iter=2)
+    plain = kernel_oracle.kernel_perceptron(X, planes, PLAIN[kernel], weights=weights, max_iter=2)
     model, _ = trained(block(X, y, weights), n_classes, kernel, max_iter=2)
     ends = more.draw(st.lists(st.integers(1, model.visits), min_size=1, max_size=3).map(sorted))
     new = more.draw(st.lists(st.integers(-4, 4), min_size=len(X[0]), max_size=len(X[0])))

@@ -12,8 +12,8 @@ from sklearn.linear_model import SGDClassifier
 from rosenblatt import CosineDisplay, Perceptron, UpdateDisplay, film, max_margin
 from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn import reference
-from rosenblatt.learn import reference_rules as plain
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, resolve
+from tests.oracle import later_rules as plain
 from tests.strategies import separable_rows
 
 TWINS = {

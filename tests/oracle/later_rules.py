@@ -1,4 +1,4 @@
-"""Reference rules: those that came after the perceptron, in plain Python, as in their papers.
+"""Rules that came after the perceptron, in plain Python, as in their papers.
 
 As in :mod:`rosenblatt.learn.reference`: no arrays, no tricks, one visit after another. A row x is a
 list of numbers; an offset is one more feature that is always 1, the last. Numbers may be fractions,

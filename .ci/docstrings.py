@@ -3,7 +3,7 @@
 python .ci/docstrings.py [PACKAGE ...]
 
 Public: the names in `__all__` of rosenblatt, the classes of rosenblatt.compat.river and
-rosenblatt.scale.dask, and their public methods. A finding in a package of VALIDATED fails; of the
+rosenblatt.cluster, and their public methods. A finding in a package of VALIDATED fails; of the
 others the number is printed, and the findings of each PACKAGE that is named.
 """
 
@@ -19,11 +19,11 @@ from numpydoc.validate import validate
 
 VALIDATED = (
     "rosenblatt.comparison", "rosenblatt.compat", "rosenblatt.errors", "rosenblatt.estimators",
-    "rosenblatt.learn", "rosenblatt.scale.dask",
+    "rosenblatt.learn", "rosenblatt.cluster.estimator",
 )  # fmt: skip
 LEFT_OUT = {"ES01", "SA01", "SA04"}  # extended summary and See Also are not asked for
 OF_METHODS = {"EX01"}  # nor an example for each method
-MORE = ("rosenblatt.compat.river.RiverPerceptron", "rosenblatt.scale.dask.DaskPerceptron")
+MORE = ("rosenblatt.compat.river.RiverPerceptron", "rosenblatt.cluster.estimator.DaskPerceptron")
 
 
 def public():

@@ -25,7 +25,8 @@ from report import number, table
 
 from rosenblatt import Perceptron
 from rosenblatt import separability as separability_of_one
-from rosenblatt.scale.dask import DaskPerceptron, DaskSource, Shards, separability
+from rosenblatt.cluster import DaskPerceptron, DaskSource, separability
+from rosenblatt.cluster.shards import Shards
 
 SHARDS = 8
 

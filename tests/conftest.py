@@ -37,10 +37,10 @@ LONG = (
     "prove/test_coefficients.py::test_adult_incomes",
     "prove/test_coefficients.py::test_mushrooms",
     "prove/test_separability.py::test_real_sets[agaricus",
-    "scale/test_dask.py::test_frames_with_categories",
-    "scale/test_faults.py",
-    "scale/test_from_files.py::test_what_one_file_cannot_know_is_settled_by_all",
-    "scale/test_proofs.py::test_a_worker_that_dies_changes_nothing",
+    "cluster/test_estimator.py::test_frames_with_categories",
+    "cluster/test_faults.py",
+    "cluster/test_files.py::test_what_one_file_cannot_know_is_settled_by_all",
+    "cluster/test_separability.py::test_a_worker_that_dies_changes_nothing",
     "cli/test_fit.py::test_a_full_disk_is_an_error_in_a_line",
     "cli/test_fit.py::test_told_to_end_it_clears_away_what_it_began",
     "cli/test_person.py::test_a_model_goes_through_a_pipe_and_labels_come_out",
@@ -52,7 +52,7 @@ LONG = (
 # fixtures that start a cluster, a server or a browser, and documentation that starts a cluster:
 # tests with these are marked `threads`, as are others with `pytest.mark.threads`
 THREADED_FIXTURES = {"client", "browser"}
-THREADED_DOCTESTS = ("docs/how-to/cluster.md", "src/rosenblatt/scale/")
+THREADED_DOCTESTS = ("docs/how-to/cluster.md", "src/rosenblatt/cluster/")
 
 
 def pytest_collection_modifyitems(items):

@@ -20,7 +20,7 @@ SOON = 1  # seconds for a worker to end by itself
 @contextmanager
 def client_of(cluster: str | None, workers: int | None, dashboard: bool = False) -> Iterator[Any]:
     """A connection to a scheduler, or to a cluster of processes that ends with the command."""
-    from rosenblatt.scale.waiting import engine
+    from rosenblatt.cluster.futures import engine
 
     distributed = engine()
 
@@ -131,11 +131,11 @@ def fit_on_cluster(
     **asked: Any,
 ) -> Any:
     """What fit does where --cluster or --workers is given."""
-    from rosenblatt.scale.waiting import engine
+    from rosenblatt.cluster.futures import engine
 
     engine()
+    from rosenblatt.cluster.files import fit_files
     from rosenblatt.data.columns.learning import Wishes
-    from rosenblatt.scale.from_files import fit_files
 
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")

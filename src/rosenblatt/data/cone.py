@@ -6,8 +6,6 @@ arrays, chunks, files and shards on a cluster are one code.
 
 from __future__ import annotations
 
-import importlib
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ import scipy.sparse as sp
 from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.problem import Matrix, Problem, check_kept_by_floats, frame_names
 from rosenblatt.data.source import ArraySource, BaseSource, ChunkSource, PerBlock
-from rosenblatt.errors import DataError, LabelError, UndecidedError
+from rosenblatt.errors import DataError, DataTypeError, LabelError, UndecidedError
 
 PIECE = 1 << 22  # numbers that a function gets at a time
 Signs = npt.NDArray[np.int8]
@@ -209,7 +207,7 @@ _SIGNS = np.array([-1, 1], dtype=np.int8)
 
 
 def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[int] = ()) -> Cone:
-    """A cone of arrays, a CSR matrix, a frame, chunks of (X, y), a source or Dask collections.
+    """A cone of arrays, a CSR matrix, a frame, chunks of (X, y) or a source.
 
     Rows are numbers that a float64 holds: others would be rounded, and are refused. Chunks are read
     once to count them; rows to `keep` are taken in the same reading.
@@ -223,9 +221,7 @@ def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[in
         return replace(X, constant=fit_intercept)
     if isinstance(X, BaseSource):
         return cone_of_source(X, fit_intercept)
-    if _is_on_cluster(X):
-        source = importlib.import_module("rosenblatt.scale.proofs").DaskSource.of(X, y)
-        return cone_of_source(source, fit_intercept)
+    _refuse_dask(X)
     if y is None:
         if hasattr(X, "X") and hasattr(X, "y"):  # a table that was read
             cone = as_cone(X.X, X.y, fit_intercept)
@@ -288,13 +284,11 @@ def _is_chunks(X: Any) -> bool:
     return isinstance(X, Iterable)
 
 
-def _is_on_cluster(X: Any) -> bool:
-    """Whether X is a Dask collection, or a list of delayed blocks, and a cluster is in use."""
+def _refuse_dask(X: Any) -> None:
     first = X[0] if isinstance(X, (list, tuple)) and len(X) else X
-    if not hasattr(first, "__dask_graph__") or "distributed" not in sys.modules:
-        return False
-    try:
-        sys.modules["distributed"].default_client()
-    except ValueError:
-        return False
-    return True
+    if hasattr(first, "__dask_graph__"):
+        raise DataTypeError(
+            f"X is a Dask collection ({type(first).__name__}). Give "
+            "rosenblatt.cluster.DaskSource.of(X, y) instead of X and y; the rows then stay on the "
+            "cluster."
+        )

@@ -11,11 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron
+from rosenblatt.cluster import DaskPerceptron
+from rosenblatt.cluster.mixing import Passed, added, mixed, term
+from rosenblatt.cluster.settings import options_of
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.scale.asked import options_of
-from rosenblatt.scale.dask import DaskPerceptron
-from rosenblatt.scale.mixing import Passed, added, mixed, term
-from tests.scale.local import rounds_of
+from tests.cluster.local import rounds_of
 from tests.strategies import integer_rows, separable_rows
 
 CUTS = st.sets(st.integers(1, 11), max_size=5)

@@ -23,9 +23,9 @@ pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 from rosenblatt import load_model
 from rosenblatt.cli import app
 from rosenblatt.cli.cluster import local_cluster, undisturbed
+from rosenblatt.cluster.files import fit_files
 from rosenblatt.errors import ClusterError, DataError
-from rosenblatt.scale.from_files import fit_files
-from tests.scale.local import rounds_of
+from tests.cluster.local import rounds_of
 from tests.waiting import PATIENCE
 
 RNG = np.random.default_rng(5)

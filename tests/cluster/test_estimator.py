@@ -20,6 +20,8 @@ import dask.dataframe as dd
 import pandas as pd
 
 from rosenblatt import Perceptron, load_model, save_model
+from rosenblatt.cluster import DaskPerceptron
+from rosenblatt.cluster.shards import Shards
 from rosenblatt.errors import (
     CheckpointError,
     DataError,
@@ -27,9 +29,8 @@ from rosenblatt.errors import (
     NotSupportedError,
     ParameterError,
 )
-from rosenblatt.scale.dask import DaskPerceptron, Shards
+from tests.cluster.local import rounds_of
 from tests.real_data import rows_of
-from tests.scale.local import rounds_of
 from tests.strategies import SOAKED
 
 RNG = np.random.default_rng(0)

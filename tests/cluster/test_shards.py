@@ -14,6 +14,7 @@ import dask.array as da  # noqa: E402  # after importorskip
 import dask.dataframe as dd  # noqa: E402  # after importorskip
 import pandas as pd  # noqa: E402  # after importorskip
 
+from rosenblatt.cluster.shards import Shards  # noqa: E402  # after importorskip
 from rosenblatt.errors import (  # noqa: E402  # after importorskip
     ClusterError,
     DataError,
@@ -21,7 +22,6 @@ from rosenblatt.errors import (  # noqa: E402  # after importorskip
     LabelError,
     MissingPackageError,
 )
-from rosenblatt.scale.shards import Shards  # noqa: E402  # after importorskip
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(-3, 4, (100, 5)).astype(np.float64)

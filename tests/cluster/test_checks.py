@@ -16,8 +16,8 @@ pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 import dask
 import dask.array as da
 
+from rosenblatt.cluster import DaskPerceptron
 from rosenblatt.errors import DataError
-from rosenblatt.scale.dask import DaskPerceptron
 
 ORDER = (
     "a weight multiplies the update, and what repeated rows do depends on the shards and the order "

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.cluster import DaskPerceptron
+from rosenblatt.cluster.rounds import Plan, Rounds
+from rosenblatt.cluster.settings import options_of
+from rosenblatt.cluster.shards import Shard
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.multiclass import start_weights
-from rosenblatt.scale.asked import options_of
-from rosenblatt.scale.dask import DaskPerceptron
-from rosenblatt.scale.rounds import Plan, Rounds
-from rosenblatt.scale.shards import Shard
 
 
 class LocalShards:

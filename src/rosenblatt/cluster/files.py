@@ -17,6 +17,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.cluster.checkpoint import saved
+from rosenblatt.cluster.estimator import DaskPerceptron
+from rosenblatt.cluster.futures import (
+    PATIENCE,
+    client_or_default,
+    failed,
+    gathered,
+    raise_first,
+    wait_for,
+)
+from rosenblatt.cluster.rounds import Round
+from rosenblatt.cluster.settings import options_of
+from rosenblatt.cluster.shards import Shards
 from rosenblatt.data.block import Block, Csr, stack
 from rosenblatt.data.columns.frozen import Columns
 from rosenblatt.data.columns.learning import Wishes
@@ -29,19 +42,6 @@ from rosenblatt.io.text_format import Labels, ReadOptions
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import save_model
-from rosenblatt.scale.asked import options_of
-from rosenblatt.scale.dask import DaskPerceptron
-from rosenblatt.scale.rounds import Round
-from rosenblatt.scale.saved import saved
-from rosenblatt.scale.shards import Shards
-from rosenblatt.scale.waiting import (
-    PATIENCE,
-    client_or_default,
-    failed,
-    gathered,
-    raise_first,
-    wait_for,
-)
 from rosenblatt.stream.columns import ColumnsEncoder, learn_file_columns
 from rosenblatt.stream.fit import columns_mode
 
@@ -131,7 +131,7 @@ def fit_files(
     client : the cluster; left out, the one in use; or a function that begins one (for `with`),
         which is called when all has been checked that can be
     max_iter : most rounds
-    keep, rule, eta0, fit_intercept : as :class:`rosenblatt.scale.dask.DaskPerceptron` has them
+    keep, rule, eta0, fit_intercept : as in :class:`~rosenblatt.cluster.DaskPerceptron`
     shuffle : visit the rows of each shard in a random order
     random_state : seed of the order
     columns : "plain" (numbers), "raw" (any kind; of a folder that all can read) or "auto"

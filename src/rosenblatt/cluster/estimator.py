@@ -13,6 +13,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.cluster.checkpoint import saved
+from rosenblatt.cluster.futures import PATIENCE
+from rosenblatt.cluster.partitions import is_collection
+from rosenblatt.cluster.prediction import accuracy, answered
+from rosenblatt.cluster.progress import Rounded
+from rosenblatt.cluster.rounds import Plan, Rounds
+from rosenblatt.cluster.settings import options_of
+from rosenblatt.cluster.shard_work import checksum, identity
+from rosenblatt.cluster.shards import MOST_SHARDS, Shards
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, DataTypeError, LabelError, ParameterError
 from rosenblatt.estimators._base import unchanged_on_error
@@ -22,20 +31,8 @@ from rosenblatt.learn.schedule import MAX_INT, generator
 from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.model.linear_model import LinearModel
-from rosenblatt.scale.answers import accuracy, answered
-from rosenblatt.scale.asked import options_of
-from rosenblatt.scale.parts import is_collection
-from rosenblatt.scale.progress import Rounded
-from rosenblatt.scale.proofs import DaskSource, separability
-from rosenblatt.scale.rounds import Plan, Round, Rounds
-from rosenblatt.scale.saved import saved
-from rosenblatt.scale.shards import MOST_SHARDS, Shards
-from rosenblatt.scale.waiting import PATIENCE
-from rosenblatt.scale.work import checksum, identity
 
 Array = npt.NDArray[Any]
-
-__all__ = ["DaskPerceptron", "DaskSource", "Round", "Shards", "separability"]
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file

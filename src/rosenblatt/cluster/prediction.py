@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.cluster.frames import as_numbers
+from rosenblatt.cluster.futures import client_or_default, gathered
+from rosenblatt.cluster.partitions import check_table, is_collection, parts_of
 from rosenblatt.data.columns import Columns
 from rosenblatt.errors import DataError
 from rosenblatt.model.linear_model import LinearModel
-from rosenblatt.scale.frames import as_numbers
-from rosenblatt.scale.parts import check_table, is_collection, parts_of
-from rosenblatt.scale.waiting import client_or_default, gathered
 
 Array = npt.NDArray[Any]
 
@@ -111,7 +111,7 @@ def accuracy(
 def _right(
     model: LinearModel, columns: Columns | None, blocks: tuple[Any, ...], y: Any, weight: Any
 ) -> tuple[float, float]:
-    from rosenblatt.scale.shards import together
+    from rosenblatt.cluster.shards import together
 
     X, labels = together(blocks), np.asarray(y)
     if len(labels) == 0 and X.shape[0] == 0:

@@ -9,7 +9,6 @@ nothing.
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,63 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.cluster.futures import raise_first, wait_for
+from rosenblatt.cluster.shards import SMALL, Shard, Shards
 from rosenblatt.data.block import START, Block, Position
-from rosenblatt.data.cone import Cone, two_classes
+from rosenblatt.data.cone import two_classes
 from rosenblatt.data.problem import as_matrix
 from rosenblatt.data.source import BaseSource, LabelIndex, PerBlock, rows_among
 from rosenblatt.errors import DataTypeError
-from rosenblatt.prove import separability as one_machine
-from rosenblatt.prove.certificate import Certificate
-from rosenblatt.scale.shards import SMALL, Shard, Shards
-from rosenblatt.scale.waiting import raise_first, wait_for
-
-log = logging.getLogger(__name__)
-
-
-def separability(
-    X: Any,
-    y: Any = None,
-    *,
-    fit_intercept: bool = True,
-    max_seconds: float | None = None,
-    max_bits: int | None = None,
-    client: Any = None,
-) -> Certificate:
-    """Whether a hyperplane separates two classes of rows on a cluster, with a certificate.
-
-    The verdict is that of :func:`rosenblatt.separability` on all rows in the order of the
-    collection, and so are the numbers of rows. The certificate verifies on one machine, and one
-    made there verifies here: ``cert.verify(X, y)`` is one pass over the shards.
-
-    Parameters
-    ----------
-    X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or DaskSource
-    y : dask array, series or list of labels of two classes, in the partitions of X
-    fit_intercept : bool, default=True
-        Hyperplanes with an offset, or through the origin.
-    max_seconds, max_bits : optional
-        Give up with `UndecidedError` after this time, or when a rational needs more bits. The time
-        is looked at between two passes.
-    client : distributed.Client, optional
-        The cluster; left out, the one in use.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from distributed import Client
-    >>> X = da.from_array([[-2.0], [0.0], [0.0], [2.0]], chunks=(2, 1))
-    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
-    ...     cert = separability(X, da.from_array([0, 0, 1, 1], chunks=2))
-    >>> cert.verdict, cert.witness.rows
-    ('quasi-separable', (1, 2))
-    """
-    rows = X if isinstance(X, Cone | BaseSource) else DaskSource.of(X, y, client)
-    try:
-        return one_machine.separability(
-            rows, fit_intercept=fit_intercept, max_seconds=max_seconds, max_bits=max_bits
-        )
-    finally:
-        log.info("separability: %s", getattr(rows, "traffic", ""))
 
 
 @dataclass

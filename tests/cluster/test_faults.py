@@ -18,8 +18,9 @@ pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 import dask
 import distributed
 
+from rosenblatt.cluster import DaskPerceptron
+from rosenblatt.cluster.shards import Shards
 from rosenblatt.errors import ClusterError
-from rosenblatt.scale.dask import DaskPerceptron, Shards
 from tests.strategies import SOAKED
 from tests.waiting import PATIENCE, wait_until
 

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from rosenblatt.scale.rounds import Round, Rounds
+from rosenblatt.cluster.rounds import Round, Rounds
 
 
 def line(one: Round) -> str:

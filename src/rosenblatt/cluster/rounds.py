@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.io.safetensors_file import Damaged
-from rosenblatt.learn.settings import TrainingSettings
-from rosenblatt.learn.trace import StopReason
-from rosenblatt.scale.mixing import Mixing
-from rosenblatt.scale.plane import Plane
-from rosenblatt.scale.shards import Shards
-from rosenblatt.scale.work import (
+from rosenblatt.cluster.hyperplane import Plane
+from rosenblatt.cluster.mixing import Mixing
+from rosenblatt.cluster.shard_work import (
     Job,
     all_sums,
     all_terms,
@@ -25,6 +21,10 @@ from rosenblatt.scale.work import (
     scored,
     size_of,
 )
+from rosenblatt.cluster.shards import Shards
+from rosenblatt.io.safetensors_file import Damaged
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.trace import StopReason
 
 Array = npt.NDArray[Any]
 # most settled first: a run has the reason of the hyperplane that is least so

@@ -16,16 +16,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt import _core
+from rosenblatt.cluster.batch_sum import BatchSum, batch_sum
+from rosenblatt.cluster.batch_sum import added as sums_added
+from rosenblatt.cluster.mixing import NOTHING, Mixing, Passed, Term, term
+from rosenblatt.cluster.mixing import added as terms_added
+from rosenblatt.cluster.shards import Shard
 from rosenblatt.data.block import core_rows
 from rosenblatt.data.problem import Problem
 from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
-from rosenblatt.scale.batch_sum import BatchSum, batch_sum
-from rosenblatt.scale.batch_sum import added as sums_added
-from rosenblatt.scale.mixing import NOTHING, Mixing, Passed, Term, term
-from rosenblatt.scale.mixing import added as terms_added
-from rosenblatt.scale.shards import Shard
 
 Array = npt.NDArray[Any]
 

@@ -18,14 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.columns import Columns
-from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
-from rosenblatt.data.problem import Problem, as_weights
-from rosenblatt.errors import DataError, LabelError, ParameterError, RosenblattError
-from rosenblatt.scale.frames import as_numbers, columns_of
-from rosenblatt.scale.parts import Part, parts_of
-from rosenblatt.scale.placing import places_for
-from rosenblatt.scale.waiting import (
+from rosenblatt.cluster.frames import as_numbers, columns_of
+from rosenblatt.cluster.futures import (
     PATIENCE,
     client_or_default,
     failed,
@@ -34,6 +28,12 @@ from rosenblatt.scale.waiting import (
     raise_first,
     wait_for,
 )
+from rosenblatt.cluster.partitions import Part, parts_of
+from rosenblatt.cluster.placement import places_for
+from rosenblatt.data.columns import Columns
+from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
+from rosenblatt.data.problem import Problem, as_weights
+from rosenblatt.errors import DataError, LabelError, ParameterError, RosenblattError
 
 Array = npt.NDArray[Any]
 MOST_SHARDS = 256  # a task costs a scheduler about a millisecond a round

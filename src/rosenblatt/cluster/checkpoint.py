@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from rosenblatt.cluster.rounds import Rounds
 from rosenblatt.errors import CheckpointError, ParameterError
-from rosenblatt.scale.rounds import Rounds
 from rosenblatt.stream.checkpoint import this_version
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 from rosenblatt.text import plural

@@ -21,12 +21,12 @@ import dask.dataframe as dd
 import pandas as pd
 
 from rosenblatt import separability as on_one_machine
+from rosenblatt.cluster import DaskSource, separability
 from rosenblatt.data.block import START, Block, Csr, Position
 from rosenblatt.data.cone import Cone, as_cone
 from rosenblatt.data.source import BaseSource, PerBlock
 from rosenblatt.errors import DataTypeError, LabelError, UndecidedError
 from rosenblatt.prove.certificate import data_digest
-from rosenblatt.scale.proofs import DaskSource, separability
 from tests.strategies import integer_rows
 
 # ------------------------------------------------- shards without a cluster
@@ -160,15 +160,21 @@ def test_a_cluster_decides_as_one_machine(client: Any, verdict: str) -> None:
     )
 
 
-def test_a_collection_is_taken_as_it_is(client: Any) -> None:
-    """As soon as this module is loaded, wherever rows are asked for."""
+def test_a_collection_becomes_a_source(client: Any) -> None:
     X, y = table("overlapping", 60)
     rows, labels = da.from_array(X, chunks=(20, 4)), da.from_array(y, chunks=20)
-    assert isinstance(as_cone(rows, labels).source, DaskSource)
     cert = separability(rows, labels)
-    assert cert.verify(rows, labels)
+    assert cert.verify(DaskSource.of(rows, labels))
     y[0] ^= True
-    assert not cert.verify(rows, da.from_array(y, chunks=20))
+    assert not cert.verify(DaskSource.of(rows, da.from_array(y, chunks=20)))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_collection_itself_is_refused_on_one_machine(listed: bool) -> None:
+    X, y = table("overlapping", 60)
+    rows: Any = da.from_array(X, chunks=(20, 4))
+    with pytest.raises(DataTypeError, match="DaskSource"):
+        as_cone(list(rows.to_delayed().ravel()) if listed else rows, y)
 
 
 def test_frames_keep_their_names(client: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rosenblatt.cluster.mixing import Mixing
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.settings import TrainingSettings
-from rosenblatt.scale.mixing import Mixing
 
 # what Perceptron has and a cluster has not
 LEFT_OUT: dict[str, Any] = {

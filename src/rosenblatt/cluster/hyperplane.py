@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.cluster.batch_sum import BatchSum
+from rosenblatt.cluster.mixing import NOTHING, Term, mixed, weighted_mistakes
+from rosenblatt.cluster.shard_work import Common
 from rosenblatt.errors import OverflowedError
 from rosenblatt.io.safetensors_file import Damaged
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import first_variances
 from rosenblatt.learn.trace import StopReason
-from rosenblatt.scale.batch_sum import BatchSum
-from rosenblatt.scale.mixing import NOTHING, Term, mixed, weighted_mistakes
-from rosenblatt.scale.work import Common
 
 Array = npt.NDArray[Any]
 ARRAYS = ("w", "b", "spread", "u", "ub", "saved_w", "saved_b")

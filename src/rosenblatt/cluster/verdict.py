@@ -1,0 +1,60 @@
+"""Decide whether a hyperplane separates two classes of rows on a cluster."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from rosenblatt.cluster.source import DaskSource
+from rosenblatt.data.cone import Cone
+from rosenblatt.data.source import BaseSource
+from rosenblatt.prove import separability as one_machine
+from rosenblatt.prove.certificate import Certificate
+
+log = logging.getLogger(__name__)
+
+
+def separability(
+    X: Any,
+    y: Any = None,
+    *,
+    fit_intercept: bool = True,
+    max_seconds: float | None = None,
+    max_bits: int | None = None,
+    client: Any = None,
+) -> Certificate:
+    """Whether a hyperplane separates two classes of rows on a cluster, with a certificate.
+
+    The verdict is that of :func:`rosenblatt.separability` on all rows in the order of the
+    collection, and so are the numbers of rows. The certificate verifies on one machine, and one
+    made there verifies here: ``cert.verify(DaskSource.of(X, y))``.
+
+    Parameters
+    ----------
+    X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or DaskSource
+    y : dask array, series or list of labels of two classes, in the partitions of X
+    fit_intercept : bool, default=True
+        Hyperplanes with an offset, or through the origin.
+    max_seconds, max_bits : optional
+        Give up with `UndecidedError` after this time, or when a rational needs more bits. The time
+        is looked at between two passes.
+    client : distributed.Client, optional
+        The cluster; left out, the one in use.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> X = da.from_array([[-2.0], [0.0], [0.0], [2.0]], chunks=(2, 1))
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+    ...     cert = separability(X, da.from_array([0, 0, 1, 1], chunks=2))
+    >>> cert.verdict, cert.witness.rows
+    ('quasi-separable', (1, 2))
+    """
+    rows = X if isinstance(X, Cone | BaseSource) else DaskSource.of(X, y, client)
+    try:
+        return one_machine.separability(
+            rows, fit_intercept=fit_intercept, max_seconds=max_seconds, max_bits=max_bits
+        )
+    finally:
+        log.info("separability: %s", getattr(rows, "traffic", ""))

@@ -1,1 +1,0 @@
-"""Scale: the same rules on more than one machine."""

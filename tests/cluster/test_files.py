@@ -116,7 +116,7 @@ def test_the_command(
         app, ["fit", str(folder), "--cluster", address, "--out", str(tmp_path / "m")]
     )
     assert "90 in 3 shards on 2 workers\n" in shown.stdout
-    assert "1 (the limit on epochs was reached" in shown.stdout
+    assert "1 (the limit on rounds was reached" in shown.stdout
     for more, words in (
         (["--checkpoint-every", "300"], "every round is saved"),
         (["--workers", "1"], "Give one"),

@@ -67,7 +67,9 @@ def test_fit_tells_people_what_happened_and_predict_counts_the_errors(setosa, tm
     assert "a whole epoch without an update" in told
     assert re.search(r"mistakes per epoch +\d+, (\d+, )*0\n", told)
     assert "progressive error" in told
-    assert "MB/s" in told
+    assert re.search(r"first epoch +0\.0*[1-9]\d? MB/s|first epoch +[1-9]", told)
+    assert "--max-iter" not in told
+    assert "more epochs may make fewer (--max-iter)" in run("fit", setosa, "--out", out).stdout
     assert str(out) in told
     done = run("predict", out, setosa, "--out", labels)
     assert done.exit_code == 0, done.output

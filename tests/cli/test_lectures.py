@@ -85,6 +85,22 @@ def test_a_lecture_has_to_be_named_and_known():
     assert (done.exit_code, ", ".join(LECTURES) in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["lectures", "online", "--force"], "name it with --out"),
+        (["lectures", "--force"], "name it with --out"),
+        (["lectures", "online", "--out", "-", "--force"], "name it with --out"),
+        (["lectures", "online", "--out", "-", "--json"], "Leave out --json"),
+        (["exercise", "sutd-1", "--hint", "--answer", "1 2"], "give one"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(args, message):
+    done = run(*args)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
 def test_without_jupytext_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jupytext", None)
     done = run("lectures", "online", "--out", tmp_path / "x.ipynb")

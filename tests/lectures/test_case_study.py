@@ -36,6 +36,12 @@ def test_a_file_of_the_lecture_is_read(tmp_path):
     assert data.names[-2:] == ("tumour size", "lymph nodes")
 
 
+@pytest.mark.parametrize("path", ["missing.data", ""])
+def test_a_file_that_cannot_be_read_is_an_error_with_advice(path):
+    with pytest.raises(DataError, match=r"cannot read .*Give the path of wpbc\.data"):
+        tumours(path)
+
+
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [

@@ -47,7 +47,7 @@ def test_in_a_terminal_a_display_says_how_to_save_it():
 
 
 def test_something_else_than_axes_is_refused():
-    with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got int"):
+    with pytest.raises(ParameterError, match="ax must be a matplotlib Axes, got 3\\."):
         Canvas(3)
 
 
@@ -93,7 +93,7 @@ def drawn_displays():
         rosenblatt.HyperplanesDisplay.from_estimator(clf, X, y),
         rosenblatt.UpdateDisplay.from_estimator(clf, X, y, 2),
         rosenblatt.CosineDisplay.from_estimator(clf, X, y),
-        rosenblatt.VersionSpaceDisplay.from_estimator(clf, X, y),
+        rosenblatt.VersionSpaceDisplay.from_data(X, y),
         rosenblatt.CertificateDisplay.from_data(X, y),
         rosenblatt.LossesDisplay.from_estimator(clf, X, y),
         rosenblatt.OracleDisplay.from_estimator(clf, pair, X, y),

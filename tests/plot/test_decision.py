@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from rosenblatt import DecisionDisplay, Perceptron
-from rosenblatt.errors import DataError, NotSupportedError
+from rosenblatt.errors import DataError, LabelError, NotSupportedError
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 PETALS = IRIS[:, 2:]
@@ -161,6 +161,22 @@ def test_bad_calls_say_what_to_do(setosa):
         DecisionDisplay.from_estimator(wide, IRIS[:, :3], SPECIES)
     with pytest.raises(DataError, match="2 features, got 4"):
         DecisionDisplay.from_estimator(setosa, IRIS, SPECIES == 0)
+
+    with pytest.raises(NotSupportedError, match="LinearRegression has no classes_"):
+        DecisionDisplay.from_estimator(LinearRegression().fit(PETALS, SPECIES), PETALS, SPECIES)
+    for w, b, message in (
+        ([1, 2, 3], 0, "w must be 2 numbers, got 3"),
+        ([1, "a"], 0, "w is not made of numbers"),
+        ([1, 2], [0, 5], r"b must be one number, got \[0.0, 5.0\]"),
+        ([1, 2], [], "b must be one number"),
+        ([1, np.nan], 0, "w holds NaN"),
+    ):
+        with pytest.raises(DataError, match=message):
+            DecisionDisplay.from_hyperplane(w, b, PETALS, SPECIES == 0)
+    with pytest.raises(LabelError, match=r"two classes, y has 3.*pass y == label"):
+        DecisionDisplay.from_hyperplane([1, 2], 0, PETALS, SPECIES)
+    with pytest.raises(LabelError, match="all labels in y are '0'"):
+        DecisionDisplay.from_hyperplane([1, 2], 0, PETALS[:50], SPECIES[:50])
 
     class Mute(KNeighborsClassifier):
         predict_proba = property()

@@ -68,4 +68,3 @@ def test_losses_and_the_oracle(page):
     errors = page["oracle"].errors
     assert errors["oracle"] == pytest.approx(0.03855, abs=5e-7)
     assert errors["perceptron"] > errors["oracle"]
-    assert len(page["thresholds"].boundary_) == 2

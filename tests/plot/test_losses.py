@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from rosenblatt import LossesDisplay, Perceptron
@@ -50,14 +51,15 @@ def test_bad_calls_say_what_to_do():
         LossesDisplay.from_names(["hard", "harsh"])
     with pytest.raises(ParameterError, match="in a list"):
         LossesDisplay.from_names("hard")
-    with pytest.raises(ParameterError, match="low < high"):
-        LossesDisplay.from_names(span=(1, 1))
+    for span in ((1, 1), 5, ("a", "b"), (0, np.inf)):
+        with pytest.raises(ParameterError, match="span must be two numbers, the smaller first"):
+            LossesDisplay.from_names(span=span)
     with pytest.raises(ParameterError, match="functions is empty"):
         LossesDisplay.from_functions({})
     with pytest.raises(ParameterError, match="one number for each"):
         LossesDisplay.from_functions({"one": lambda s: 1.0})
     several = Perceptron().fit([[0], [1], [2]], [0, 1, 2])
-    with pytest.raises(LabelError, match="two classes, got 3"):
+    with pytest.raises(LabelError, match="two classes, y has 3"):
         LossesDisplay.from_estimator(several, [[0], [1], [2]], [0, 1, 2])
     with pytest.raises(NotFittedError, match="Call fit"):
         LossesDisplay.from_estimator(Perceptron(), [[0]], [0])
@@ -69,5 +71,7 @@ def test_labels_are_those_of_the_model():
     assert LossesDisplay.from_estimator(clf, X[1:], y[1:]).points.codes.tolist() == [1, 1]
     with pytest.raises(LabelError, match="'z'"):
         LossesDisplay.from_estimator(clf, X, ["n", "y", "z"])
+    with pytest.raises(NotSupportedError, match="LinearRegression has no classes_"):
+        LossesDisplay.from_estimator(LinearRegression().fit(X, [0, 1, 1]), X, y)
     with pytest.raises(NotSupportedError, match="no decision_function"):
         LossesDisplay.from_estimator(GaussianNB().fit(X, y), X, y)

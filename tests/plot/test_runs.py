@@ -120,8 +120,12 @@ def test_one_class_of_several_is_chosen_by_its_label():
     clf = run(PETALS, SPECIES, max_iter=3)
     shown = HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES, label=0)
     assert shown.w[-1].tolist() == clf.trace_.of(0).record.w[-1].tolist()
-    with pytest.raises(ParameterError, match=r"this run has 3 traces\. Choose one: label=0"):
-        HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES)
+    assert legend(shown.ax_)[-2:] == ["the rest", "0"]
+    update = UpdateDisplay.from_estimator(clf, PETALS, SPECIES, 3, label=1)
+    assert update.w.tolist() == clf.trace_.of(1).record.w[1].tolist()
+    for draw in (HyperplanesDisplay, UpdateDisplay, VersionSpaceDisplay):
+        with pytest.raises(ParameterError, match=r"has 3 traces.*Choose one: label=0"):
+            draw.from_estimator(clf, PETALS, SPECIES)
     with pytest.raises(LabelError, match="There is no class 'setosa'"):
         WeightsDisplay.from_estimator(clf, label="setosa")
 
@@ -183,16 +187,29 @@ def test_five_frames_add_one_thing_each():
     ]
 
 
+def test_a_label_is_refused_where_there_is_nothing_to_choose(sutd):
+    for draw in (HyperplanesDisplay, UpdateDisplay, VersionSpaceDisplay, CosineDisplay):
+        with pytest.raises(ParameterError, match="label=1 chooses one of several traces"):
+            draw.from_estimator(sutd, SUTD, SIGNS, label=1)
+    with pytest.raises(ParameterError, match="label=1 chooses one of several traces"):
+        WeightsDisplay.from_estimator(sutd, label=1)
+
+
 def test_bad_updates_say_what_to_do(sutd):
     with pytest.raises(ParameterError, match="y must be -1 or"):
         UpdateDisplay.from_example([1, 1], [1, 1], 0)
     with pytest.raises(DataError, match="x is 0"):
         UpdateDisplay.from_example([1, 1], [0, 0], 1)
-    with pytest.raises(DataError, match="2 features, got 3"):
-        UpdateDisplay.from_example([1, 1, 1], [1, 0, 0], 1)
-    with pytest.raises(ParameterError, match="number must be from 1 to 3"):
-        UpdateDisplay.from_estimator(sutd, SUTD, SIGNS, 4)
-    with pytest.raises(ParameterError, match="frame must be 1 to 5"):
+    with pytest.raises(DataError, match="w must be 2 numbers, got 3"):
+        UpdateDisplay.from_example([1, 1, 1], [1, 0], 1)
+    with pytest.raises(DataError, match="x holds NaN"):
+        UpdateDisplay.from_example([1, 1], [np.nan, 0], 1)
+    with pytest.raises(ParameterError, match=r"eta must be positive, got -1\.0"):
+        UpdateDisplay.from_example([1, 1], [1, 0], 1, eta=-1)
+    for number in (0, 4, 1.5, "1"):
+        with pytest.raises(ParameterError, match="number must be a whole number from 1 to 3"):
+            UpdateDisplay.from_estimator(sutd, SUTD, SIGNS, number)
+    with pytest.raises(ParameterError, match="frame must be a whole number from 1 to 5"):
         UpdateDisplay.from_example([1, 1], [1, 0], 1, frame=6)
     with pytest.raises(DataError, match="x is 0"):
         UpdateDisplay.from_estimator(run(AND, YES), AND, YES, 1)
@@ -270,6 +287,8 @@ def test_the_picture_of_the_bound_has_the_symbols_of_its_page(conjunction):
         r"$M^2/\gamma^2$ = 51",
     }
     shown.figure_.draw_without_rendering()
+    shown.plot(symbol={"k": r"\ell"})
+    assert r"$\|w_{\ell}\|$" in legend(shown.axes_[1])
     with pytest.raises(ParameterError, match=r"symbol may have w, u, k, R, gamma, got \['v'\]"):
         shown.plot(symbol={"v": "v"})
 
@@ -287,8 +306,8 @@ def test_it_is_drawn_on_two_axes(conjunction):
     ("options", "said"),
     [
         ({"penalty": "l2", "max_iter": 3}, "a penalty moves the weights"),
-        ({"mode": "batch"}, "a step answers several mistakes"),
-        ({"tie": "half"}, "or half of one"),
+        ({"mode": "batch"}, "corrects several mistakes. Fit with mode='batch-mean'"),
+        ({"tie": "half"}, "half updates. Fit with tie='mistake'"),
         ({"class_weight": {0: 1, 1: 2}}, "updates of different sizes"),
         (
             {"mode": "batch-mean", "eta0": [1.0, 0.5] * 50, "max_iter": 100},
@@ -300,6 +319,11 @@ def test_it_is_drawn_on_two_axes(conjunction):
 def test_runs_without_this_bound_say_why(options, said):
     with pytest.raises(NotSupportedError, match=said):
         CosineDisplay.from_estimator(run(AND, YES, **options), AND, YES)
+
+
+def test_the_bound_of_a_trace_is_not_known(conjunction):
+    with pytest.raises(ParameterError, match=r"a Trace does not have. Pass the fitted Perceptron"):
+        CosineDisplay.from_estimator(conjunction.trace_, AND, YES)
 
 
 def test_rows_that_nothing_separates_have_no_bound():
@@ -336,8 +360,9 @@ def test_every_picture_of_updates_asks_for_them(draw):
 def test_hyperplanes_need_two_features_and_at_least_two_lines(sutd):
     with pytest.raises(DataError, match="got 4"):
         HyperplanesDisplay.from_estimator(run(IRIS, SPECIES == 0), IRIS, SPECIES == 0)
-    with pytest.raises(ParameterError, match="max_lines must be at least 2"):
-        HyperplanesDisplay.from_estimator(sutd, SUTD, SIGNS, max_lines=1)
+    for number in (1, 4.5):
+        with pytest.raises(ParameterError, match="max_lines must be a whole number of at least 2"):
+            HyperplanesDisplay.from_estimator(sutd, SUTD, SIGNS, max_lines=number)
 
 
 def test_the_direct_rule_has_no_single_hyperplane():
@@ -349,7 +374,8 @@ def test_the_direct_rule_has_no_single_hyperplane():
 def test_pictures_of_updates_refuse_rows_of_another_run():
     X, y = np.array([[1.0, 2.0], [-1.0, 2.0], [0.0, -1.0]]), np.array([1, -1, -1])
     clf = Perceptron(shuffle=False, tol=None, fit_intercept=False, record="updates").fit(X, y)
-    for draw in (UpdateDisplay.from_estimator, VersionSpaceDisplay.from_estimator):
+    for shown in (HyperplanesDisplay, UpdateDisplay, VersionSpaceDisplay):
+        draw = shown.from_estimator
         for rows, labels in ((X, -y), (X[::-1], y[::-1]), (X + 1, y)):
             with pytest.raises(DataError, match="not the rows and labels this run was made on"):
                 draw(clf, rows, labels)

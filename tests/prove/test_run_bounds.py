@@ -223,8 +223,9 @@ def test_words():
     told = Perceptron(shuffle=False).fit(IRIS, SETOSA).bounds(IRIS, SETOSA)
     assert str(told).startswith(
         "perceptron, online, tie mistake, eta 1: 4 epochs over 150 rows\n"
-        "R = 11.1562, largest margin 0.749117\n"
+        "R = 11.1562, largest margin 0.749117 (both count the offset in the norm)\n"
     )
+    assert "offset" not in str(fitted(IRIS, SETOSA, fit_intercept=False).bounds(IRIS, SETOSA))
     assert "made" in told._repr_html_()
     assert repr(told) == str(told)
     wide = fitted(IRIS, SETOSA, rule=Margin(5.0)).bounds(IRIS, SETOSA)

@@ -250,9 +250,9 @@ def test_bad_calls_say_what_to_do():
         losses.value("huber", X, y, [1.0])
     with pytest.raises(NotSupportedError, match="Descend on 'soft'"):
         losses.gradient("hard", X, y, [1.0])
-    with pytest.raises(DataError, match="Give 1 weights and one offset"):
+    with pytest.raises(DataError, match="w must be 1 number, got 2"):
         losses.value("soft", X, y, [1.0, 2.0])
-    with pytest.raises(DataError, match="not finite"):
+    with pytest.raises(DataError, match="w holds NaN"):
         losses.value("soft", X, y, [math.nan])
     with pytest.raises(DataError, match="leaves the range of floats"):
         losses.value("soft", [[1e300], [1.0], [1.0]], y, [1e300])

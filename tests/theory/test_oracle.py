@@ -396,7 +396,7 @@ def test_bad_calls_say_what_to_do():
     pair = GaussianPair([0, 0], 1.0, [1, 1], np.ones((2, 2)))
     with pytest.raises(DataError, match="Give rows of 2 features"):
         pair.predict([1.0, 2.0])
-    with pytest.raises(DataError, match="Give 2 weights"):
+    with pytest.raises(DataError, match="w must be 2 numbers, got 1"):
         pair.error_of([1.0])
     with pytest.raises(DataError, match="Give a finite 2 x 2 matrix"):
         pair.error_of_quadratic([1.0], [1.0, 1.0])

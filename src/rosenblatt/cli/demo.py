@@ -14,7 +14,7 @@ import typer
 
 from rosenblatt.cli.app import command, program
 from rosenblatt.cli.exit_codes import handle_errors, show
-from rosenblatt.cli.lectures import computing, jupyter
+from rosenblatt.cli.lectures import how_to_get_jupyter, progress_of
 from rosenblatt.cli.options import AsJson
 from rosenblatt.errors import MissingPackageError, ParameterError
 
@@ -24,7 +24,7 @@ LECTURE = "cisc271"
 FRAME_SECONDS = 0.35
 STYLES = {"o": "bold green", "x": "red", "·": "bold yellow", "@": "bold reverse"}
 INTRODUCTION = """Fisher's Iris data: 150 flowers, setosas and others, two measurements.
-The perceptron starts at w = 0 and moves its boundary at every mistake.
+The perceptron starts at w = 0 and moves its boundary at every mistake. Rows are counted from 0.
 """
 SYMBOLS = "o: setosa, x: other, ·: the boundary, @: the mistake.\n"
 
@@ -70,10 +70,10 @@ def demo(
         verified = proof.verify(rows)
         _write(files.proof, proof.to_json())
         film(clf, files.film, feature_names=FEATURES, class_names=(OTHER, SETOSA))
-        kept, missing = files.notebook.exists(), None
+        existed, missing = files.notebook.exists(), None
         try:
-            if not kept:  # otherwise it may hold work
-                with computing(LECTURE):
+            if not existed:  # otherwise it may hold work
+                with progress_of(LECTURE):
                     write_notebook(LECTURE, files.notebook)
         except MissingPackageError as e:
             missing = str(e)
@@ -98,7 +98,7 @@ def demo(
             f"The proof that a line separates them:\n{proof.explain(rows)}\n"
             f"Checked against the file in exact arithmetic; {verified}.\n"
         )
-        show(_afterwards(files, kept, missing))
+        show(_afterwards(files, existed, missing))
 
 
 def _names() -> tuple[str, str, str, str]:
@@ -115,7 +115,7 @@ def _play(clf: Any, X: Any, y: Any) -> None:
 
     record, console = clf.trace_.record, Console()
     lines = [
-        f"update {k:>2} of {len(record)}, epoch {u.epoch}: flower {u.row + 1:>3} is a mistake, "
+        f"update {k:>2} of {len(record)}, epoch {u.epoch}: row {u.row:>3} is a mistake, "
         f"w = ({u.w[0]:.1f}, {u.w[1]:.1f}), b = {u.b[0]:g}"
         for k, u in enumerate(record, 1)
     ]
@@ -150,11 +150,11 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def _afterwards(files: Files, kept: bool, missing: str | None) -> str:
+def _afterwards(files: Files, existed: bool, missing: str | None) -> str:
     """Where the files are, and what to try next, as it has to be typed here."""
     start = program()
-    lecture = f"a lecture with these flowers: open it in Jupyter. {jupyter()}"
-    older = " It existed before and was not changed." if kept else ""
+    lecture = f"a lecture with these flowers: open it in Jupyter. {how_to_get_jupyter()}"
+    older = " It existed before and was not changed." if existed else ""
     written = [
         (files.film, "the run, update by update: open it in a browser"),
         (files.notebook, missing or f"{lecture}{older}"),

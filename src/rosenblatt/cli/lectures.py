@@ -49,6 +49,8 @@ def lectures(
     with handle_errors():
         from rosenblatt.lectures.notebook import LECTURES, headings, notebook, write_notebook
 
+        if force and (out is None or out == DASH):
+            raise ParameterError("--force replaces a file: name it with --out FILE.ipynb.")
         if name is None:
             if out is not None:
                 raise ParameterError(f"--out needs a lecture: one of {', '.join(LECTURES)}.")
@@ -57,29 +59,38 @@ def lectures(
         elif out is None:
             show(json.dumps(_about(name)) if as_json else _one_lecture(**_about(name)))
         elif out == DASH:
-            with computing(name):
+            if as_json:
+                raise ParameterError(
+                    "--out - prints the notebook, which is JSON already. Leave out --json."
+                )
+            with progress_of(name):
                 text = notebook(name)
             show(text)
         else:
-            with computing(name):
-                write_notebook(name, out, force)
+            if out.is_file() and not force:
+                raise ParameterError(
+                    f"{out} exists, and work in it would be lost. Give another name, or replace "
+                    "it with --force."
+                )
+            with progress_of(name):
+                write_notebook(name, out)
             words = f"Wrote {out}: {headings(name)[0]}."
-            opened = f"Open it with {beside('jupyter')} lab {out}. {jupyter()}"
+            opened = f"Open it with {path_of('jupyter')} lab {out}. {how_to_get_jupyter()}"
             show(json.dumps({"notebook": str(out)}) if as_json else f"{words}\n{opened}")
 
 
-def beside(tool: str) -> str:
+def path_of(tool: str) -> str:
     """A program of this environment as it has to be typed here, such as .venv/bin/pip."""
     return str(Path(program()).with_name(tool))
 
 
-def jupyter() -> str:
+def how_to_get_jupyter() -> str:
     """How to get Jupyter, which the package does not install."""
-    return f"To get Jupyter: {beside('pip')} install jupyterlab."
+    return f"To get Jupyter: {path_of('pip')} install jupyterlab."
 
 
-def computing(name: str) -> AbstractContextManager[None]:
-    """What is seen on a terminal while a page is run."""
+def progress_of(name: str) -> AbstractContextManager[None]:
+    """Show on a terminal that the code of a lecture is running."""
     return spinner(f"running the code of {name} for the numbers in its text, 5 to 15 seconds")
 
 
@@ -106,6 +117,8 @@ def exercise(
         from rosenblatt.lectures.exercises import exercise as find
         from rosenblatt.lectures.exercises import exercises
 
+        if answer is not None and hint:
+            raise ParameterError("--hint shows a hint and --answer checks an answer: give one.")
         if name is None:
             if answer is not None or hint:
                 raise ParameterError(f"which exercise? Name one of {', '.join(exercises())}.")
@@ -115,10 +128,10 @@ def exercise(
             return
         chosen = find(name)
         if answer is not None:
-            said = chosen.check(answer)
-            show(json.dumps({"name": name, **asdict(said)}) if as_json else str(said))
-            if not said.correct:
-                raise typer.Exit(WRONG if said.readable else UNREADABLE)
+            feedback = chosen.check(answer)
+            show(json.dumps({"name": name, **asdict(feedback)}) if as_json else str(feedback))
+            if not feedback.correct:
+                raise typer.Exit(WRONG if feedback.readable else UNREADABLE)
         elif as_json:
             facts = {key: getattr(chosen, key) for key in ("name", "title", "question", "form")}
             show(json.dumps({**facts, "hint": chosen.hint()} if hint else facts))
@@ -148,9 +161,9 @@ def _ask(exercise: Exercise) -> None:
         if answer.lower() in ("h", "hint"):
             show(f"{exercise.hint()}\n")
         elif answer:
-            said = exercise.check(answer)
-            show(f"{said}\n")
-            if said.correct:
+            feedback = exercise.check(answer)
+            show(f"{feedback}\n")
+            if feedback.correct:
                 return
 
 
@@ -163,7 +176,7 @@ def _all_lectures(titles: dict[str, str]) -> str:
         for line in (f"{name:<10} {title}", f"{'':<10} {LECTURES[name]}")
     ]
     how = f"{program()} lectures NAME --out FILE.ipynb writes the notebook of a lecture."
-    lines += ["", how, jupyter()]
+    lines += ["", how, how_to_get_jupyter()]
     return "\n".join(lines)
 
 
@@ -172,13 +185,13 @@ def _about(name: str) -> dict[str, Any]:
     from rosenblatt.lectures.notebook import LECTURES, headings
 
     title, sections = headings(name)
-    own = {e.name: e.title for e in exercises().values() if e.name.startswith(f"{name}-")}
+    titles = {e.name: e.title for e in exercises().values() if e.name.startswith(f"{name}-")}
     return {
         "name": name,
         "title": title,
         "summary": LECTURES[name],
         "headings": sections,
-        "exercises": own,
+        "exercises": titles,
     }
 
 
@@ -196,7 +209,7 @@ def _one_lecture(
             _table(exercises),
             "",
             f"{program()} lectures {name} --out {name}.ipynb writes the notebook.",
-            jupyter(),
+            how_to_get_jupyter(),
         )
     )
 

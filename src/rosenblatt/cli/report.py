@@ -29,8 +29,9 @@ def fit_report(run: FitResult, facts: Mapping[str, Any]) -> str:
         ("epochs", f"{run.n_epochs} ({_why(run.stop_reasons)})"),
         *_average(run),
         ("mistakes per epoch", _listed(facts["mistakes_per_epoch"])),
+        *_next(run, facts),
         ("progressive error", f"{run.progressive_error:.2%}"),
-        ("first epoch", f"{facts['megabytes_per_second']:,.0f} MB/s of the file"),
+        ("first epoch", f"{_rate(facts['megabytes_per_second'])} MB/s of the file"),
         ("all epochs", f"{facts['rows_per_second']:,.0f} rows/s"),
         ("seconds", f"{run.seconds:.2f}"),
     ]
@@ -47,6 +48,18 @@ def _average(run: FitResult) -> list[tuple[str, str]]:
     if run.model.options.get("keep") != "average":
         return []
     return [("weights", "the average over all visits (--keep last: those at the end)")]
+
+
+def _next(run: FitResult, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line with advice where training ended at --max-iter and mistakes remained."""
+    if StopReason.MAX_ITER not in run.stop_reasons or not facts["mistakes_per_epoch"][-1]:
+        return []
+    advice = "more epochs may make fewer (--max-iter); rosenblatt separable says if they can end"
+    return [("", advice)]
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def cluster_report(facts: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Answers to exercises: numbers, given as such or read strictly from text, and what is said."""
+"""Answers to exercises, numbers or text that is read strictly, and the feedback on them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Any
 from rosenblatt.text import plural
 
 Answer = list[list[str]]  # rows of words
-NUMBER = re.compile(r"[-+]?(\d{1,20}|\d{1,40}/\d{1,40}|\d{1,20}\.(\d{1,20})?|\.\d{1,20})")
+NUMBER = re.compile(r"[-+]?(\d{1,40}(/\d{1,40})?|\d{1,40}\.(\d{1,40})?|\.\d{1,40})")
 SHOWN = 40  # characters of an answer that are quoted
 PRINTED = 15  # digits of a float that is read as it is printed: all such decimals differ
-MOST = 1000  # items of an answer that are looked at
+MOST = 1000  # items of a list that is read as an answer
+MOST_ROWS = 20
 SIMPLE = 1000  # the largest denominator that is shown
 
 
@@ -27,7 +28,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class Feedback:
-    """What is said about an answer.
+    """Whether an answer is right, and why.
 
     Parameters
     ----------
@@ -73,12 +74,12 @@ def parts(answer: Any) -> Answer:
     In text, rows are separated by semicolons or line breaks; the rows of a list, a tuple or an
     array are rows.
     """
-    lines = re.split(r"[;\n]", written(answer).replace("−", "-"))
+    lines = re.split(r"[;\n]", as_text(answer).replace("−", "-"))
     words = [re.sub(r"[\s,()\[\]]+", " ", line).split() for line in lines]
     return [row for row in words if row]
 
 
-def written(answer: Any) -> str:
+def as_text(answer: Any) -> str:
     """An answer as text.
 
     A float that is printed with few digits is that decimal: 0.1 is 1/10. Others, such as 1/3, are
@@ -91,23 +92,30 @@ def written(answer: Any) -> str:
         return str(Fraction(printed if len(printed.as_tuple().digits) <= PRINTED else answer))
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return str(answer)
-    items = list(islice(answer, MOST))
+    items = list(islice(answer, MOST + 1))
+    if len(items) > MOST:
+        raise UnreadableError(f"The list has more than {MOST} items.")
     nested = any(isinstance(item, Iterable) and not isinstance(item, str) for item in items)
-    return (";" if nested else " ").join(written(item).replace(";", " ") for item in items)
+    return (";" if nested else " ").join(as_text(item).replace(";", " ") for item in items)
 
 
 def numbers(answer: Answer, count: int) -> list[Fraction]:
     """Exactly `count` numbers: whole, decimal, or fractions such as -4/5."""
     found = [_number(part) for row in answer for part in row]
     if len(found) != count:
-        raise UnreadableError(f"Expected {plural(count, 'number')}, got {len(found)}.")
+        raise UnreadableError(
+            f"Expected {plural(count, 'number')}, got {len(found)}. A comma separates numbers; "
+            "decimals have a point: 0.8."
+        )
     return found
 
 
-def rows(answer: Answer, count: int, most: int = 20) -> list[list[Fraction]]:
+def rows(answer: Answer, count: int) -> list[list[Fraction]]:
     """Rows of `count` numbers."""
-    if not 1 <= len(answer) <= most:
-        raise UnreadableError(f"Give 1 to {most} rows separated by semicolons, not {len(answer)}.")
+    if not 1 <= len(answer) <= MOST_ROWS:
+        raise UnreadableError(
+            f"Give 1 to {MOST_ROWS} rows separated by semicolons, not {len(answer)}."
+        )
     return [numbers([row], count) for row in answer]
 
 
@@ -116,7 +124,7 @@ def _number(word: str) -> Fraction:
     if not NUMBER.fullmatch(word):
         raise UnreadableError(
             f"Cannot read {shown!r} as a number. Write whole numbers, decimals or fractions, with "
-            "at most 20 digits: 3, -0.8, 5/2."
+            "at most 40 digits: 3, -0.8, 5/2."
         )
     try:
         return Fraction(word)

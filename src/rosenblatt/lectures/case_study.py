@@ -18,12 +18,28 @@ CELLS = 35  # id, outcome, time, 30 measurements, tumour size, lymph nodes
 
 @dataclass(frozen=True, eq=False)
 class Tumours:
-    """One tumour per row. Missing values are nan; `time` is None if patients were not followed."""
+    """Tumours, one per row.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The measurements; nan where one is missing.
+    outcome : ndarray of str
+        One of the keys of `words`.
+    names : tuple of str
+        Names of the measurements.
+    words : dict of str to str
+        Meaning of the outcomes; the first one is the positive class.
+    source : str
+        Where the data are from.
+    time : ndarray or None
+        Months until recurrence, or until the last examination; None if patients were not followed.
+    """
 
     X: Array
     outcome: Array
     names: tuple[str, ...]
-    words: dict[str, str]  # meaning of the outcomes; the first one is the positive class
+    words: dict[str, str]
     source: str
     time: Array | None = None
 
@@ -56,7 +72,9 @@ def tumours(path: Path | str | None = None) -> Tumours:
     Raises
     ------
     DataError
-        If the file has another layout.
+        If the file cannot be read, or has another layout.
+    LabelError
+        If its outcomes are not N and R.
 
     Examples
     --------
@@ -72,7 +90,7 @@ def tumours(path: Path | str | None = None) -> Tumours:
         words = {"M": "malignant", "B": "benign"}
         outcome = np.where(data.target == 0, "M", "B")
         return Tumours(data.data, outcome, names, words, "the diagnostic data set in scikit-learn")
-    path = Path(path or "wpbc.data")
+    path = Path("wpbc.data" if path is None else path)
     outcome, numbers = _read(path)
     return Tumours(
         X=numbers[:, 1:],
@@ -86,8 +104,14 @@ def tumours(path: Path | str | None = None) -> Tumours:
 
 def _read(path: Path) -> tuple[Array, Array]:
     """Outcomes and numbers of wpbc.data, where ? is a missing value."""
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError) as e:
+        raise DataError(
+            f"cannot read {path}: {e}. Give the path of wpbc.data of the UCI repository, or leave "
+            "it out for the data set in scikit-learn."
+        ) from e
     if {len(row) for row in rows} != {CELLS}:
         raise DataError(
             f"{path} is not wpbc.data of the UCI repository, which has {CELLS} cells in each row: "

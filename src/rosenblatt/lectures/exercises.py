@@ -54,7 +54,8 @@ class Exercise:
         Returns
         -------
         Feedback
-            `correct`, and a `message` that says why.
+            `correct`; a `message` that says why; and `readable`, which is False if the answer does
+            not have the form that the exercise asks for.
         """
         try:
             return self.checker(parts(answer[0] if len(answer) == 1 else answer))
@@ -62,7 +63,7 @@ class Exercise:
             return Feedback(False, f"{e} The answer is {self.form}.", readable=False)
 
     def hint(self) -> Hint:
-        """Show the hint."""
+        """Return the hint."""
         return Hint(self.clue)
 
     def __str__(self) -> str:

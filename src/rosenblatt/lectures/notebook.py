@@ -78,20 +78,11 @@ def headings(name: str) -> tuple[str, list[str]]:
     return title, sections
 
 
-def write_notebook(name: str, path: Path, force: bool = False) -> None:
-    """Write a lecture as a notebook.
-
-    The same page gives the same file. An older file is replaced only with `force`: it may hold the
-    work of a student.
-    """
+def write_notebook(name: str, path: Path) -> None:
+    """Write a lecture as a notebook, or replace one; the same page gives the same file."""
     if path.suffix != ".ipynb":
         raise ParameterError(f"the name of a notebook ends in .ipynb, got {path}.")
     check_output(path, {})
-    if path.exists() and not force:
-        raise ParameterError(
-            f"{path} exists, and work in it would be lost. Give another name, or replace it with "
-            "--force."
-        )
     content = notebook(name, path.parent)
     with replace_file(path) as file:
         file.write(content.encode())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+import reprlib
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.plot.plane import Array, Points, Window
 from rosenblatt.plot.style import DASHES, MARKERS, Axes, axes, literal, make_room, palette_of
 from rosenblatt.plot.svg import picture
@@ -49,7 +49,7 @@ class Canvas:
         self.ax: Any = axes() if ax is None else ax
         if not hasattr(self.ax, "get_subplotspec"):
             raise ParameterError(
-                f"ax must be a matplotlib Axes, got {type(ax).__name__}. Make one with "
+                f"ax must be a matplotlib Axes, got {reprlib.repr(ax)}. Make one with "
                 "rosenblatt.plot.axes() or plt.subplots(), or leave it out."
             )
         self.colors = palette_of(self.ax)
@@ -75,12 +75,6 @@ class Canvas:
             look |= {"label": literal(name)}
             drawn.append(self.ax.scatter(*points.X[points.codes == k].T, **look))
         return drawn
-
-    def rug(self, points: Points, low: float) -> list[Any]:
-        """Numbers of two classes, each on a line of its own between `low` and 0."""
-        rows = np.column_stack([points.X.ravel(), low * np.take([0.35, 0.75], points.codes)])
-        names = tuple(f"rows of {name}" for name in points.names)
-        return self.points(replace(points, X=rows, names=names), scale=0.6)
 
     def ring(self, X: Array, label: str, n: int, scale: float = 3.6, **style: Any) -> Any:
         """Rings around rows, of which n are drawn."""
@@ -152,6 +146,16 @@ def check_fitted(estimator: Any) -> None:
         estimator,
         msg="this %(name)s is not fitted, so there is nothing to draw. Call fit(X, y) first.",
     )
+
+
+def check_classifier(estimator: Any) -> None:
+    """Raise an error unless this is a fitted classifier."""
+    check_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        raise NotSupportedError(
+            f"this picture is of a classifier, and {type(estimator).__name__} has no classes_. "
+            "Use one that has, for example Perceptron."
+        )
 
 
 def point_size(n: int) -> float:

@@ -18,10 +18,11 @@ import numpy as np
 
 from rosenblatt.errors import DataError
 from rosenblatt.plot.canvas import Canvas, Display
-from rosenblatt.plot.plane import Array, Points, Window, equation, hull, hyperplane
+from rosenblatt.plot.plane import Array, Points, Window, equation, hull
 from rosenblatt.plot.style import DASHES, Axes, literal
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
 from rosenblatt.prove.separability import separability
+from rosenblatt.theory.validation import as_plane
 
 
 @dataclass(eq=False, repr=False)
@@ -114,8 +115,8 @@ class CertificateDisplay(Display):
             The rows it was made for.
         y : array-like of shape (n,)
             Their labels.
-        **options : as in `from_data`
-            See `from_data`.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -136,7 +137,7 @@ class CertificateDisplay(Display):
         w, b, point = None, 0.0, None
         on_hyperplane = witness = np.empty(0, dtype=np.int64)
         if isinstance(certificate, (Separable, QuasiSeparable)):
-            w, b = hyperplane(certificate.w, certificate.b)
+            w, b = as_plane(certificate.w, certificate.b, 2)
         if isinstance(certificate, QuasiSeparable):
             split = certificate.split_rows(X, y)
             on_hyperplane = np.setdiff1d(np.arange(len(points.X)), split)
@@ -200,8 +201,12 @@ class CertificateDisplay(Display):
         for k, corners in enumerate(self.hulls):
             label = f"hull of {literal(self.points.names[k])}" if both else r"hull of $y\,x$"
             color = c.color(k if both else 2)
-            look = {"fc": (color, 0.14), "ls": DASHES[k], "lw": 1.6, "label": label}
-            self.hulls_ += c.ax.fill(*corners.T, ec=color, zorder=1, **look)
+            look = {"ls": DASHES[k], "lw": 1.6, "zorder": 1}
+            if len(corners) < 3:  # a segment, or a single point, which its marker shows
+                label = f"{label}, flat" if len(corners) == 2 else ""
+                self.hulls_ += c.ax.plot(*corners.T, color=color, label=label, **look)
+                continue
+            self.hulls_ += c.ax.fill(*corners.T, fc=(color, 0.14), ec=color, label=label, **look)
             # a hatch of its own: that of a patch with a face would cover what is behind it
             look = {"fill": False, "lw": 0, "hatch": ("//", "\\\\")[k], "hatch_linewidth": 0.4}
             c.ax.fill(*corners.T, ec=color, zorder=1, **look)

@@ -21,14 +21,14 @@ import numpy as np
 
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.learn.trace import OneVsRestTrace
+from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.plot.canvas import Canvas, Display
-from rosenblatt.plot.plane import Array, hyperplane
-from rosenblatt.plot.run import recorded
+from rosenblatt.plot.plane import Array
+from rosenblatt.plot.run import recorded, versus_rest
 from rosenblatt.plot.style import DASHES, Axes, axes
 from rosenblatt.prove.bounds import mistake_bound
 
-SYMBOLS = {"w": "w_k", "u": "u", "k": "k", "R": "R", "gamma": r"\gamma"}
+SYMBOLS = {"u": "u", "k": "k", "R": "R", "gamma": r"\gamma"}
 
 
 @dataclass(eq=False, repr=False)
@@ -163,28 +163,33 @@ class CosineDisplay(Display):
         NotSupportedError
             If the theorem does not hold for such a run, or no hyperplane separates the rows.
         ParameterError
-            If the run did not record its updates, or made none.
+            If the run did not record its updates, or made none; or if this is a trace, which
+            does not have the start and the parameters of the run.
         """
+        if isinstance(estimator, (Trace, OneVsRestTrace)):
+            raise ParameterError(
+                f"the bound depends on parameters of the run, which a {type(estimator).__name__} "
+                "does not have. Pass the fitted Perceptron."
+            )
         w, b, _ = recorded(estimator, label)
         context, bounds = estimator._context, estimator.bounds(X, y)
-        if isinstance(estimator.trace_, OneVsRestTrace):
-            bounds, y = bounds.of(label), [v == label for v in np.asarray(y).tolist()]
-        several = context.mode == "batch" or context.tie == "half"
-        reason = "a step answers several mistakes, or half of one" if several else ""
-        if reason := reason or bounds["Novikoff"].why:
-            raise NotSupportedError(
-                f"there is no bound to draw: {reason}. Fit with rule 'perceptron' or 'margin', "
-                "mode 'online' or 'batch-mean', tie 'mistake', one learning rate, no penalty and "
-                "no weights, on rows that can be separated."
-            )
+        if label is not None:
+            bounds, y = bounds.of(label), versus_rest(y, label)
+        reason = bounds["Novikoff"].why
+        if context.mode == "batch":
+            reason = "a step of mode='batch' corrects several mistakes. Fit with mode='batch-mean'"
+        elif context.tie == "half":
+            reason = "tie='half' makes half updates. Fit with tie='mistake'"
+        if reason:
+            raise NotSupportedError(f"there is no bound to draw: {reason}.")
         intercept, eta, tau = context.fit_intercept, context.eta, context.tau
         widest, start = bounds.margin, (w[0], float(b[0]))
         allowed = mistake_bound(
             Problem.of(X, y), widest.w, widest.b, intercept=intercept, eta=eta, start=start, tau=tau
         )
-        u, offset = hyperplane(widest.w, widest.b)
+        u = widest.w
         if intercept:
-            u, w = np.append(u, offset), np.column_stack([w, b])
+            u, w = np.append(u, widest.b), np.column_stack([w, b])
         return cls(
             updates=np.arange(len(w)),
             projections=w @ (u / np.linalg.norm(u)),
@@ -215,14 +220,19 @@ class CosineDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str or dict of str to str, default="w"
-            Symbol for the weights, for example ``r"\theta"``; or symbols for some of ``"w"`` (the
-            weights after k updates), ``"u"``, ``"k"``, ``"R"`` and ``"gamma"``, for example
-            ``{"u": "w^*", "R": "M"}``.
+            Symbol for the weights, for example ``r"\theta"``, to which the number of updates is
+            added; or symbols for some of ``"w"`` (the weights after k updates, as it is),
+            ``"u"``, ``"k"``, ``"R"`` and ``"gamma"``, for example ``{"u": "w^*", "R": "M"}``.
 
         Returns
         -------
         CosineDisplay
             This display.
+
+        Raises
+        ------
+        ParameterError
+            If there are not two Axes, or for an unknown name of a symbol.
         """
         pair: Any = axes(2, height=4.2, height_ratios=[2, 1]) if ax is None else ax
         if np.size(pair) != 2:
@@ -232,7 +242,7 @@ class CosineDisplay(Display):
         end, every = max(self.bound, float(self.updates[-1]), 1.0), 1 + len(self.updates) // 12
         k = np.geomspace(1, end, 200) if log else np.linspace(0, end, 200)
         shown = slice(int(log), None)
-        words = self._words({"w": f"{symbol}_k"} if isinstance(symbol, str) else symbol)
+        words = self._words(symbol)
         self.lines_: dict[str, Any] = {}
         for c, at, dash, name, values, bound in (
             (upper, 1, DASHES[2], "norm", self.norms, self.norm_bound),
@@ -241,13 +251,8 @@ class CosineDisplay(Display):
         ):
             look = c.curve(at, few=True) | {"ls": "-", "markevery": (at * every // 2, every)}
             (line,) = c.ax.plot(self.updates[shown], values[shown], label=words.get(name), **look)
-            look = {
-                "color": c.color(at),
-                "ls": dash,
-                "lw": 1.8,
-                "label": words.get(f"{name} bound"),
-            }
-            (least,) = c.ax.plot(k, bound(k), **look)
+            look = {"color": c.color(at), "ls": dash, "lw": 1.8}
+            (least,) = c.ax.plot(k, bound(k), label=words.get(f"{name} bound"), **look)
             self.lines_ |= {name: line, f"{name} bound": least}
         for c, label in ((lower, None), (upper, words["bound"])):
             look = {"color": c.colors.ink, "lw": 1.2, "ls": DASHES[3], "label": label}
@@ -262,11 +267,14 @@ class CosineDisplay(Display):
         lower.finish(legend, handles=upper.ax.get_legend_handles_labels()[0])
         return self
 
-    def _words(self, symbol: Mapping[str, str]) -> dict[str, str]:
+    def _words(self, symbol: str | Mapping[str, str]) -> dict[str, str]:
         """Labels; in a run from zero with eta = 1 the bounds are those of the theorem."""
-        if unknown := set(symbol) - set(SYMBOLS):
-            raise ParameterError(f"symbol may have {', '.join(SYMBOLS)}, got {sorted(unknown)}.")
-        w, u, k, R, gamma = {**SYMBOLS, **symbol}.values()
+        weights, symbols = (symbol, {}) if isinstance(symbol, str) else ("w", dict(symbol))
+        written = symbols.pop("w", "")
+        if unknown := set(symbols) - set(SYMBOLS):
+            raise ParameterError(f"symbol may have w, {', '.join(SYMBOLS)}, got {sorted(unknown)}.")
+        u, k, R, gamma = {**SYMBOLS, **symbols}.values()
+        w = written or f"{weights}_{{{k}}}"
         norm, projection = rf"$\|{w}\|$", rf"${w} \cdot {u}$"
         words = {"norm": norm, "projection": projection, "updates": f"updates ${k}$"}
         found = [self.norms[0], self.gain, self.growth]

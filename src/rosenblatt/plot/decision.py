@@ -9,17 +9,10 @@ import numpy as np
 
 from rosenblatt.data.problem import frame_names
 from rosenblatt.errors import NotSupportedError
-from rosenblatt.plot.canvas import Canvas, Display, check_fitted
-from rosenblatt.plot.plane import (
-    GRID,
-    Array,
-    Points,
-    Window,
-    check_two_features,
-    equation,
-    hyperplane,
-)
+from rosenblatt.plot.canvas import Canvas, Display, check_classifier
+from rosenblatt.plot.plane import GRID, Array, Points, Window, equation
 from rosenblatt.plot.style import Axes
+from rosenblatt.theory.validation import as_plane
 
 
 @dataclass(eq=False, repr=False)
@@ -109,8 +102,10 @@ class DecisionDisplay(Display):
             If the rows do not have two features.
         NotFittedError
             If the estimator is not fitted.
+        NotSupportedError
+            If it is not a classifier, or has no scores.
         """
-        check_fitted(estimator)
+        check_classifier(estimator)
         points = Points.in_plane(X, y, estimator.classes_)
         predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
         coef = getattr(estimator, "coef_", None)
@@ -130,22 +125,32 @@ class DecisionDisplay(Display):
             The weights.
         b : float
             The offset. Where w.x + b >= 0 is the second class.
-        X, y, **options : as in `from_estimator`
-            See `from_estimator`.
+        X : array-like of shape (n, 2)
+            Rows with two features.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
         DecisionDisplay
             The picture that was drawn.
+
+        Raises
+        ------
+        DataError
+            If w is not two numbers or b not one, or the rows do not have two features.
+        LabelError
+            If there are not two classes.
         """
-        w, b = hyperplane(w, b)
-        check_two_features(len(w))
+        w, b = as_plane(w, b, 2)
         points = Points.in_plane(X, y)
         return cls._of(points, points.X @ w + b >= 0, w, b).plot(**options)
 
     @classmethod
     def _of(cls, points: Points, predicted: Array, w: Any, b: Any) -> Self:
-        w, b = hyperplane(w, b)
+        w, b = as_plane(w, b, 2)
         window = Window.around(points.X)
         lead = (window.grid(2)[2] @ w + b).reshape(2, 2)
         wrong = np.flatnonzero(predicted != points.codes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -9,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.errors import NotSupportedError, ParameterError
-from rosenblatt.plot.canvas import Display, check_fitted
+from rosenblatt.plot.canvas import Display, check_classifier
 from rosenblatt.plot.plane import Array, Points
 from rosenblatt.plot.style import Axes
 from rosenblatt.theory.losses import LOSSES
@@ -88,7 +89,7 @@ class LossesDisplay(Display):
         Raises
         ------
         ParameterError
-            If a name is unknown.
+            If a name is unknown, or the span is not two numbers, the smaller first.
         """
         return cls._of(names, span).plot(**options)
 
@@ -104,8 +105,8 @@ class LossesDisplay(Display):
             Label, and function of an array.
         span : tuple of float, default=(-3, 3)
             Where they are drawn.
-        **options : as in `from_names`
-            See `from_names`.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -115,7 +116,7 @@ class LossesDisplay(Display):
         Raises
         ------
         ParameterError
-            If there is no function, or one does not return an array.
+            If there is no function, or one does not return an array; or for a bad span.
         """
         s = _samples(span)
         curves = {name: np.asarray(f(s), dtype=np.float64) for name, f in functions.items()}
@@ -143,8 +144,10 @@ class LossesDisplay(Display):
             Rows with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        names, **options : as in `from_names`
-            See `from_names`.
+        names : list of str, optional
+            Some of 'hard', 'soft', 'hinge', 'logistic', 'squared'; all by default.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -156,9 +159,11 @@ class LossesDisplay(Display):
         LabelError
             If there are not two classes, or y has labels of other classes.
         NotSupportedError
-            If the estimator has no decision_function.
+            If the estimator is not a classifier, or has no decision_function.
+        ParameterError
+            If a name is unknown.
         """
-        check_fitted(estimator)
+        check_classifier(estimator)
         if not hasattr(estimator, "decision_function"):
             raise NotSupportedError(
                 f"losses are functions of y times the score, and {type(estimator).__name__} has no "
@@ -216,16 +221,21 @@ class LossesDisplay(Display):
         low = min(0.0, float(values.min())) - 0.03 * high
         if self.points is not None:
             low = -0.16 * high
-            self.rows_ = c.rug(self.points, low)
+            rows = np.column_stack([self.points.X, low * np.take([0.35, 0.75], self.points.codes)])
+            names = tuple(f"rows of {name}" for name in self.points.names)
+            self.rows_ = c.points(replace(self.points, X=rows, names=names), scale=0.6)
         c.ax.set_ylim(low, high)
         c.finish(legend)
         return self
 
 
 def _samples(span: Span) -> Array:
-    low, high = span
-    if not low < high:
-        raise ParameterError(f"span must be (low, high) with low < high, got {span!r}.")
+    try:
+        low, high = map(float, span)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not -math.inf < low < high < math.inf:
+        raise ParameterError(f"span must be two numbers, the smaller first, got {span!r}.")
     s = np.linspace(low, high, 601)
     if low < 0 < high:  # both sides of a step at 0
         s = np.unique(np.concatenate([s[np.abs(s) > 1e-9 * (high - low)], [-1e-12, 0.0]]))

@@ -60,9 +60,15 @@ class Points:
     @property
     def signs(self) -> Array:
         """-1 and +1 of two classes."""
-        if len(self.names) != 2:
+        if len(self.names) > 2:
             raise LabelError(
-                f"this picture is of two classes, got {len(self.names)}. Draw one: y == label."
+                f"this picture shows two classes, y has {len(self.names)}. Show one of them "
+                "against the rest: pass y == label."
+            )
+        if len(self.names) < 2:
+            raise LabelError(
+                f"this picture shows two classes, all labels in y are {self.names[0]!r}. Add rows "
+                "of another class."
             )
         return 2 * self.codes - 1
 
@@ -81,13 +87,12 @@ def check_two_features(n_features: int) -> None:
         )
 
 
-def hyperplane(w: Any, b: Any) -> tuple[Array, float]:
-    """Weights and offset as floats."""
-    weights = np.array([float(v) for v in np.ravel(w.toarray() if sp.issparse(w) else w)])
-    offset = float(np.ravel(b)[0])
-    if not (np.isfinite(weights).all() and np.isfinite(offset)):
-        raise ParameterError(f"a hyperplane needs finite weights, got w = {weights}, b = {offset}.")
-    return weights, offset
+def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
+    """Raise ParameterError unless this is a whole number in this range."""
+    whole = isinstance(value, (int, np.integer))
+    if not whole or value < low or (high is not None and value > high):
+        where = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ParameterError(f"{name} must be a whole number {where}, got {value!r}.")
 
 
 def equation(b: float, symbol: str = "w") -> str:
@@ -101,7 +106,15 @@ def equation(b: float, symbol: str = "w") -> str:
 
 @dataclass(frozen=True)
 class Window:
-    """The part of the plane that is drawn; if `equal`, both axes have the same scale."""
+    """The part of the plane that is drawn.
+
+    Attributes
+    ----------
+    left, right, bottom, top : float
+        Its sides.
+    equal : bool
+        Whether both axes have the same scale.
+    """
 
     left: float
     right: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +10,14 @@ import numpy as np
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.plot.canvas import Display, check_fitted
-from rosenblatt.plot.plane import Array, Points, Window, check_two_features, dense
+from rosenblatt.plot.plane import (
+    Array,
+    Points,
+    Window,
+    check_two_features,
+    check_whole,
+    dense,
+)
 from rosenblatt.plot.style import Axes, literal
 
 FEW = 60  # points of a curve that can have a marker each
@@ -35,8 +42,15 @@ def recorded(source: Any, label: Any = None) -> tuple[Array, Array, Any]:
     if isinstance(trace, OneVsRestTrace):
         if label is None:
             first = trace.classes.tolist()[0]
-            raise ParameterError(f"this run has {len(trace)} traces. Choose one: label={first!r}.")
+            raise ParameterError(
+                f"this run has {len(trace)} traces, one for each class against the rest. "
+                f"Choose one: label={first!r}."
+            )
         trace = trace.of(label)
+    elif label is not None:
+        raise ParameterError(
+            f"label={label!r} chooses one of several traces, and this run has one. Leave it out."
+        )
     if trace.n_updates == 0:
         raise ParameterError(
             "this run made no update, so there is nothing to draw. Try another start: init=."
@@ -44,21 +58,31 @@ def recorded(source: Any, label: Any = None) -> tuple[Array, Array, Any]:
     return *trace.path(), trace.record
 
 
-def check_rows(record: Any, points: Points) -> None:
-    """Raise DataError unless these are the rows and labels of the run, where it knows them."""
+def recorded_rows(source: Any, X: Any, y: Any, label: Any) -> tuple[Array, Array, Any, Points]:
+    """The same, and the rows; DataError unless they are those of the run, where it knows them."""
+    w, b, record = recorded(source, label)
+    points = Points.of(X, versus_rest(y, label))
     problem = record.setting.problem
-    if problem is None:  # a trace that was stored or copied has no rows
-        return
-    if not np.array_equal(dense(problem.X), points.X) or (problem.y != points.signs).any():
+    if problem is not None and not (  # a trace that was stored or copied has no rows
+        np.array_equal(dense(problem.X), points.X) and np.array_equal(problem.y, points.signs)
+    ):
         raise DataError(
             "X and y are not the rows and labels this run was made on, or were changed since. "
             "Pass those it was fitted on."
         )
+    if label is not None:
+        points = replace(points, names=("the rest", str(label)))
+    return w, b, record, points
+
+
+def versus_rest(y: Any, label: Any) -> Any:
+    """The labels, or for each of them whether it is `label`."""
+    return y if label is None else [v == label for v in np.asarray(y).tolist()]
 
 
 @dataclass(eq=False, repr=False)
 class MistakesDisplay(Display):
-    """Mistakes per epoch; with more than two classes, one line for each against the rest.
+    """Mistakes per epoch; with several classes, each against the rest, one line for each.
 
     Parameters
     ----------
@@ -103,6 +127,11 @@ class MistakesDisplay(Display):
         -------
         MistakesDisplay
             The picture that was drawn.
+
+        Raises
+        ------
+        ParameterError
+            If the estimator has no trace.
         """
         trace = any_trace(estimator)
         if isinstance(trace, OneVsRestTrace):
@@ -321,14 +350,12 @@ class HyperplanesDisplay(Display):
         ------
         ParameterError
             If the run did not record its updates, or made none.
+        DataError
+            If X and y are not the rows of the run, or do not have two features.
         """
-        if max_lines < 2:
-            raise ParameterError(
-                f"max_lines must be at least 2, the first and the last, got {max_lines!r}."
-            )
-        w, b, _ = recorded(estimator, label)
+        check_whole("max_lines", max_lines, 2)
+        w, b, _, points = recorded_rows(estimator, X, y, label)
         check_two_features(w.shape[1])
-        points = Points.in_plane(X, y)
         at = np.unique(np.linspace(0, len(b) - 1, max_lines).round().astype(int))
         return cls(points, Window.around(points.X), at, w[at], b[at]).plot(**options)
 

@@ -27,7 +27,8 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)), (
 class Palette:
     """Colours of one figure, as hex codes; by default for a light background.
 
-    `picture` turns each into a CSS variable: ``ink`` into ``--fig-ink``, and so on.
+    `picture` turns each into a CSS variable: ``ink`` into ``--fig-ink``, ``positive``,
+    ``negative``, ``third`` and ``fourth`` into ``--fig-a`` to ``--fig-d``.
     """
 
     ink: str = "#1b1f24"  # lines and text that belong to no class

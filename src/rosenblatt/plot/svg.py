@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import reprlib
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -91,7 +92,7 @@ def picture(drawn: Any, description: str = "") -> Picture:
     figure = getattr(getattr(first, "ax_", first), "figure", None)
     if figure is None:
         raise ParameterError(
-            f"picture needs an Axes, a figure or a Display, got {type(first).__name__}. "
+            f"picture needs an Axes, a figure or a Display, got {reprlib.repr(drawn)}. "
             "Make Axes with rosenblatt.plot.axes()."
         )
     variables = _variables(figure)

@@ -14,9 +14,10 @@ import numpy as np
 
 from rosenblatt.errors import DataError, NotSupportedError, ParameterError
 from rosenblatt.plot.canvas import Canvas, Display
-from rosenblatt.plot.plane import Array, Points, Window, check_two_features, hyperplane
-from rosenblatt.plot.run import check_rows, recorded
+from rosenblatt.plot.plane import Array, Window, check_two_features, check_whole
+from rosenblatt.plot.run import recorded_rows
 from rosenblatt.plot.style import DASHES, MARKERS, Axes
+from rosenblatt.theory.validation import as_plane
 
 FRAMES = 5
 SMALL_ANGLE = 8.0  # degrees: too small for its number
@@ -124,35 +125,47 @@ class UpdateDisplay(Display):
         Raises
         ------
         DataError
-            If x is zero or does not hold two numbers.
+            If w or x is not two numbers, or x is zero.
+        ParameterError
+            If y is not -1 or +1, or eta not positive.
         """
-        (w, offset), (x, eta) = hyperplane(w, b or 0.0), hyperplane(x, eta)
-        check_two_features(len(w))
-        check_two_features(len(x))
+        w, offset = as_plane(w, b or 0.0, 2)
+        x, eta = as_plane(x, eta, 2, ("x", "eta"))
         if y not in (-1, 1):
             raise ParameterError(f"y must be -1 or +1, got {y!r}.")
+        if eta <= 0:
+            raise ParameterError(f"eta must be positive, got {eta!r}.")
         if not x.any():
             raise DataError("x is 0, so the update does not change w. Choose another row.")
         return cls(w, None if b is None else offset, x, int(y), eta).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, number: int = 1, **options: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        number: int = 1,
+        *,
+        label: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw one update of a run that was fitted with ``record="updates"``.
 
         Parameters
         ----------
         estimator : Perceptron or Trace
-            Fitted on two classes with mode "online"; or its `trace_`.
+            Fitted with mode "online"; or its `trace_`.
         X : array-like of shape (n, 2)
             The rows it was fitted on.
         y : array-like of shape (n,)
             Their labels.
         number : int, default=1
             Which update, counted from 1.
-        **options : as in `from_example`
-            See `from_example`.
+        label : object, optional
+            With more than two classes: the class whose hyperplane against the rest is drawn.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
@@ -165,11 +178,12 @@ class UpdateDisplay(Display):
             If the run did not record its updates, or has no such update.
         NotSupportedError
             If the rule does not add multiples of rows.
+        DataError
+            If X and y are not the rows of the run, or do not have two features.
         """
-        (w, b, record), points = recorded(estimator), Points.in_plane(X, y)
-        check_rows(record, points)
-        if not 1 <= number < len(b):
-            raise ParameterError(f"number must be from 1 to {len(b) - 1}, got {number!r}.")
+        w, b, record, points = recorded_rows(estimator, X, y, label)
+        check_two_features(w.shape[1])
+        check_whole("number", number, 1, len(b) - 1)
         row, amount = record.row[number - 1], abs(record.amount[number - 1])
         settings, before = record.setting.settings, number - 1
         if not settings.adds_rows:
@@ -204,9 +218,13 @@ class UpdateDisplay(Display):
         -------
         UpdateDisplay
             This display.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such frame.
         """
-        if frame not in range(1, FRAMES + 1):
-            raise ParameterError(f"frame must be 1 to {FRAMES}, got {frame!r}.")
+        check_whole("frame", frame, 1, FRAMES)
         c = self._canvas(ax)
         ends = [np.zeros(2), self.w, self.x, self.step, self.new_w, -0.4 * self.new_w]
         window = Window.around(np.array(ends), pad=0.3, equal=True)

@@ -1,11 +1,10 @@
 """VersionSpaceDisplay: which weights are still allowed.
 
-A row allows the weights with y (w.x + b) > 0. With two weights that is half of their plane, and
-what all rows allow is the version space. Without offset every half-plane has the origin on its
-edge, so the version space is a cone, empty if no hyperplane through the origin separates the rows.
+A row allows the weights with y (w.x) > 0. With two weights that is half of their plane, with the
+origin on its edge, and what all rows allow is a cone, the version space. It is empty if no
+hyperplane through the origin separates the rows.
 
-An offset is a third weight: the picture is then a slice, the w allowed for one value of b. One
-feature with an offset has two weights again, w and b, and the picture is complete.
+An offset is a third weight. One feature with an offset has two weights again, w and b.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import NotSupportedError
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array, Points, Window, check_two_features
-from rosenblatt.plot.run import check_rows, recorded
+from rosenblatt.plot.run import recorded_rows
 from rosenblatt.plot.style import DASHES, Axes, literal
 
 MAX_EDGES = 200  # half-planes whose edges are drawn
@@ -34,17 +33,13 @@ class VersionSpaceDisplay(Display):
     points : Points
         The rows.
     normals : ndarray of shape (n, 2)
-        The vectors y x, or y (x, 1) for one feature.
-    shifts : ndarray of shape (n,)
-        The values y b: a row allows the weights with normal.w + shift > 0.
+        The vectors y x, or y (x, 1) for one feature: a row allows the weights on its side.
     window : Window
         The part of the plane that is drawn.
     corners : ndarray of shape (k, 2)
         Corners of the version space in the window, counter-clockwise; no rows if there are none.
     path : ndarray of shape (m, 2)
         The weights of a run; no rows if none is drawn.
-    b : float or None
-        The offset of the slice; None for one feature.
 
     Attributes
     ----------
@@ -69,24 +64,21 @@ class VersionSpaceDisplay(Display):
 
     points: Points
     normals: Array
-    shifts: Array
     window: Window
     corners: Array
     path: Array
-    b: float | None
 
     @classmethod
-    def from_data(cls, X: Any, y: Any, *, b: float = 0.0, **options: Any) -> Self:
+    def from_data(cls, X: Any, y: Any, **options: Any) -> Self:
         """Draw what these rows allow.
 
         Parameters
         ----------
         X : array-like of shape (n, 1) or (n, 2)
-            Rows. Two features: the plane of (w_1, w_2). One feature: the plane of (w, b).
+            Rows. Two features: the plane of (w_1, w_2), without offset. One feature: the plane
+            of (w, b).
         y : array-like of shape (n,)
             Labels of two classes.
-        b : float, default=0.0
-            Two features: the offset of the slice. 0 is the case without offset.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -100,58 +92,68 @@ class VersionSpaceDisplay(Display):
         DataError
             If there are more than two features.
         LabelError
-            If there are more than two classes.
+            If there are not two classes.
         """
-        return cls._of(Points.of(X, y), float(b), np.empty((0, 2))).plot(**options)
+        return cls._of(Points.of(X, y), np.empty((0, 2))).plot(**options)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, label: Any = None, **options: Any
+    ) -> Self:
         """Draw what these rows allow, and the weights of a run with ``record="updates"``.
 
         Parameters
         ----------
-        estimator : Perceptron
-            Fitted on two classes.
+        estimator : Perceptron or Trace
+            Fitted on two features with ``fit_intercept=False``, or on one feature; or its `trace_`.
         X : array-like of shape (n, 1) or (n, 2)
-            The rows it was fitted on. Two features with an offset: the slice is taken at the
-            last offset, and earlier weights, which had other offsets, are projected into it.
+            The rows it was fitted on.
         y : array-like of shape (n,)
             Their labels.
-        **options : as in `from_data`
-            See `from_data`.
+        label : object, optional
+            With more than two classes: the class whose hyperplane against the rest is drawn.
+        **options : dict
+            Passed to `plot`, for example `ax`.
 
         Returns
         -------
         VersionSpaceDisplay
             The picture that was drawn.
+
+        Raises
+        ------
+        ParameterError
+            If the run did not record its updates, or made none.
+        DataError
+            If X and y are not the rows of the run, or have more than two features.
+        NotSupportedError
+            If there are two features and an offset, which make three weights.
         """
-        (w, b, record), points = recorded(estimator), Points.of(X, y)
-        check_rows(record, points)
+        w, b, record, points = recorded_rows(estimator, X, y, label)
         if w.shape[1] == 1:
-            return cls._of(points, 0.0, np.column_stack([w, b])).plot(**options)
-        return cls._of(points, float(b[-1]), w).plot(**options)
+            return cls._of(points, np.column_stack([w, b])).plot(**options)
+        if record.setting.settings.fit_intercept:
+            raise NotSupportedError(
+                "two features and an offset are three weights, and a plane shows two. Fit with "
+                "fit_intercept=False, or on one feature."
+            )
+        return cls._of(points, w).plot(**options)
 
     @classmethod
-    def _of(cls, points: Points, b: float, path: Array) -> Self:
-        rows, whole = points.X, points.X.shape[1] == 1
-        check_two_features(rows.shape[1] + whole)
-        if whole and b:
-            raise ParameterError(f"with one feature the offset is an axis: leave out b={b!r}.")
-        if whole:
+    def _of(cls, points: Points, path: Array) -> Self:
+        rows = points.X
+        if rows.shape[1] == 1:
             rows = np.column_stack([rows, np.ones(len(rows))])
-        normals, shifts = points.signs[:, None] * rows, points.signs * b
-        lengths = np.hypot(*normals.T)
-        away = np.abs(shifts) / np.where(lengths > 0, lengths, np.inf)  # of the edges from 0
-        reach = max(1.3 * np.abs(path).max(initial=0.0), min(1.3 * away.max(), 4 * np.median(away)))
-        limit = float(reach) or 1.0
+        check_two_features(rows.shape[1])
+        normals = points.signs[:, None] * rows
+        limit = 1.3 * float(np.abs(path).max(initial=0.0)) or 1.0
         window = Window(-limit, limit, -limit, limit)
-        # a row x = 0 allows all weights or none
-        sides = np.where(lengths > 0, shifts, np.sign(shifts) - 0.5)
-        corners = window.clip(list(zip(normals, sides, strict=True)))
+        # a row x = 0 allows no weights
+        corners = window.clip([(normal, 0.0 if normal.any() else -1.0) for normal in normals])
         (x, y), nearly = corners.T, 1e-12 * limit**2
         if abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) <= nearly:  # edges are not allowed
             corners = corners[:0]
-        return cls(points, normals, shifts, window, corners, path, None if whole else b)
+        return cls(points, normals, window, corners, path)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
         r"""Draw the picture.
@@ -171,10 +173,8 @@ class VersionSpaceDisplay(Display):
             This display.
         """
         c = self._canvas(ax)
-        names = (f"${symbol}$", "$b$") if self.b is None else (f"${symbol}_1$", f"${symbol}_2$")
-        if self.b:
-            names = (f"{names[0]} (slice at offset $b$ = {self.b:.4g})", names[1])
-        self.window.show(c.ax, names)
+        plain = (f"${symbol}_1$", f"${symbol}_2$")
+        self.window.show(c.ax, plain if self.points.X.shape[1] == 2 else (f"${symbol}$", "$b$"))
         self._draw_edges(c)
         self.path_ = None
         if len(self.path):
@@ -200,7 +200,7 @@ class VersionSpaceDisplay(Display):
         for k, normal in enumerate(self.normals[:MAX_EDGES]):
             code = int(self.points.codes[k])
             look = {"color": c.color(code), "ls": DASHES[code], "lw": 1.5 if few else 0.8}
-            line = c.line(self.window, normal, float(self.shifts[k]), **look)
+            line = c.line(self.window, normal, 0.0, **look)
             if line is None:
                 continue
             self.edges_.append(line)

@@ -17,6 +17,7 @@ from flint import fmpq, fmpq_mat
 from scipy.linalg import blas, eigh
 
 from rosenblatt.errors import DataError, UndecidedError
+from rosenblatt.theory.validation import as_numbers
 
 Array = npt.NDArray[Any]
 ASYMMETRY = 1e-12  # relative; more is a mistake, less is rounding
@@ -26,7 +27,7 @@ SMALL = 1e-9  # a relative difference that is neither 0 nor large enough for flo
 
 def as_vector(values: Any, name: str) -> Array:
     """A mean as a vector that cannot be changed; a number is a vector of length 1."""
-    out = _numbers(values, name)
+    out = as_numbers(values, name)
     out = out.reshape(1) if out.ndim == 0 else out
     if out.ndim != 1 or out.size == 0:
         raise DataError(
@@ -41,7 +42,7 @@ def as_covariance(values: Any, d: int, name: str) -> Array:
 
     A number is that variance in every direction.
     """
-    S = _numbers(values, name)
+    S = as_numbers(values, name)
     if S.ndim == 0:
         S = float(S) * np.eye(d)
     if S.shape != (d, d):
@@ -72,16 +73,6 @@ def as_covariance(values: Any, d: int, name: str) -> Array:
         )
     S.setflags(write=False)
     return S
-
-
-def _numbers(values: Any, name: str) -> Array:
-    try:
-        out = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as e:
-        raise DataError(f"{name} is not made of numbers: {e}.") from e
-    if not np.isfinite(out).all():
-        raise DataError(f"{name} holds NaN or infinity. Give finite numbers.")
-    return out
 
 
 @dataclass(frozen=True, eq=False)

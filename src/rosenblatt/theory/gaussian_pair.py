@@ -32,8 +32,8 @@ from rosenblatt.theory.covariance import (
     divided,
     exact,
 )
-from rosenblatt.theory.losses import as_plane
 from rosenblatt.theory.quadratic_form import Quadratic
+from rosenblatt.theory.validation import as_plane
 
 Array = npt.NDArray[Any]
 AGREED = 1e-7  # two ways to compute an error agree to this, so that 1e-6 is safe

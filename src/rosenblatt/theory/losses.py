@@ -24,6 +24,7 @@ from scipy.special import expit
 
 from rosenblatt.data.problem import Problem, as_labels
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
+from rosenblatt.theory.validation import as_plane
 
 Array = npt.NDArray[Any]
 TIES = ("mistake", "positive", "correct", "half")
@@ -211,16 +212,3 @@ def margins(rows: Problem, w: Any, b: Any) -> Array:
             "w.x + b leaves the range of floats for some rows. Divide X or w by a power of two."
         )
     return np.asarray(rows.y * scores)
-
-
-def as_plane(w: Any, b: Any, d: int) -> tuple[Array, float]:
-    """w of length d and a number b: also as an estimator has them, (1, d) and (1,)."""
-    weights, offset = np.asarray(w, np.float64).reshape(-1), np.asarray(b, np.float64).reshape(-1)
-    if weights.shape != (d,) or offset.shape != (1,):
-        raise DataError(
-            f"w has shape {np.shape(w)} and b {np.shape(b)}, but there are {d} features. Give {d} "
-            "weights and one offset."
-        )
-    if not (np.isfinite(weights).all() and np.isfinite(offset).all()):
-        raise DataError("w or b is not finite. Give finite numbers.")
-    return weights, float(offset[0])

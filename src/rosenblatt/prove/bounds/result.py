@@ -78,7 +78,8 @@ class RunBounds:
         """The run, R and the margin."""
         said = [] if self.radius is None else [f"R = {self.radius:.6g}"]
         if self.margin is not None:
-            said.append(f"largest margin {interval(self.margin)}")
+            both = " (both count the offset in the norm)" if self.margin.fit_intercept else ""
+            said.append(f"largest margin {interval(self.margin)}{both}")
         if self.certificate is not None:
             said.append(f"no margin: the classes are {self.certificate.verdict}")
         return "\n".join([self.run, ", ".join(said)] if said else [self.run])

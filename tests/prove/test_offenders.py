@@ -16,7 +16,7 @@ from rosenblatt import offenders
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.certificate import Separable
 from rosenblatt.prove.checker import removal as claims
-from rosenblatt.prove.removal import hitting
+from rosenblatt.prove.offenders import hitting_sets
 from tests.prove import exact_oracle as oracle
 from tests.prove.test_separability import points
 from tests.real_data import rows_of
@@ -123,21 +123,22 @@ def test_hitting_sets_agree_with_all_subsets(family):
     chosen = ({g for g, taken in enumerate(picks) if taken} for picks in every)
     lightest = min(sum(mass[g] for g in H) for H in chosen if all(H & W for W in sets))
 
-    packed = hitting.packing(sets, mass)
+    packed = hitting_sets.packing(sets, mass)
     assert packed.bound <= lightest
     for g, m in enumerate(mass):
         drawn = [u for W, u in zip(sets, packed.shares, strict=True) if g in W]
         assert sum(drawn) <= m
-    found = hitting.cover(sets, mass, 5.0)
+    found = hitting_sets.cover(sets, mass, 5.0)
     assert all(found & W for W in sets)
     assert sum(mass[g] for g in found) == lightest
 
-    assert hitting.lighter(sets, mass, lightest, 10**5, np.inf) is None
-    lighter = hitting.lighter(sets, mass, lightest + 1, 10**5, np.inf)
-    assert all(lighter & W for W in sets)
-    assert sum(mass[g] for g in lighter) == lightest
+    masses = dict(enumerate(mass))
+    assert claims.hitting_set(sets, masses, lightest - 1, 10**5) is None
+    light = claims.hitting_set(sets, masses, lightest, 10**5)
+    assert all(light & W for W in sets)
+    assert sum(mass[g] for g in light) == lightest
 
-    # the checker, on its own: elements as rows, a mass being that many copies
+    # elements as rows, a mass being that many copies
     numbered = itertools.count(len(mass))
     copies = [(g, *(next(numbered) for _ in range(m - 1))) for g, m in enumerate(mass)]
     witnesses = [(tuple(W), u) for W, u in zip(sets, packed.shares, strict=True)]
@@ -149,10 +150,14 @@ def test_hitting_sets_agree_with_all_subsets(family):
 
 def test_a_search_that_is_too_long_proves_nothing():
     lines = [frozenset({k, (k + 1) % 7, (k + 3) % 7}) for k in range(7)]  # of the Fano plane
-    assert hitting.packing(lines, [1] * 7).bound == 3  # 7/3; any two lines meet
-    assert hitting.lighter(lines, [1] * 7, 3, 10**4, np.inf) is None
-    with pytest.raises(hitting.TooLong):
-        hitting.lighter(lines * 2, [1] * 7, 3, 0, np.inf)
+    assert hitting_sets.packing(lines, [1] * 7).bound == 3  # 7/3; any two lines meet
+    assert claims.hitting_set(lines, {}, 2, 10**4) is None
+    for budget, steps in ((2, 0), (3, 1)):
+        with pytest.raises(claims.SearchLimitError):
+            claims.hitting_set(lines, {}, budget, steps)
+    assert claims.hitting_set(lines, {}, 2, 64, lambda: True) is None  # done in fewer steps
+    with pytest.raises(claims.SearchLimitError):  # looked at every 64 steps
+        claims.hitting_set(lines, {}, 2, 65, lambda: True)
 
 
 # ------------------------------------------------- corners

@@ -13,7 +13,7 @@ With z_i = y_i (x_i, 1), or y_i x_i without offset:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, isqrt, nan
 
@@ -121,6 +121,7 @@ def unproven_bound(
     witnesses: Sequence[tuple[Sequence[int], Fraction]],
     copies: Sequence[Sequence[int]],
     by_search: bool,
+    out_of_time: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """What is missing for `bound`, the witnesses (rows, share) being known to cancel."""
     if bound < 0:
@@ -145,49 +146,79 @@ def unproven_bound(
         return []
     if not by_search:
         return [f"the shares do not add up to a bound of {bound}"]
-    steps = [CHECK_STEPS]
-    if _can_hit(sets, mass, bound - 1, frozenset(), steps):
-        return [f"fewer than {bound} rows meet every witness"]
-    if steps[0] < 0:
+    try:
+        hit = hitting_set(sets, mass, bound - 1, CHECK_STEPS, out_of_time)
+    except SearchLimitError:
         return [f"the search for fewer than {bound} rows was not completed"]
-    return []
+    return [] if hit is None else [f"fewer than {bound} rows meet every witness"]
 
 
-def _can_hit(
-    sets: list[frozenset[int]],
-    mass: dict[int, int],
+class SearchLimitError(Exception):
+    """A search went beyond its limits."""
+
+
+def hitting_set(
+    sets: Sequence[Collection[int]],
+    mass: Mapping[int, int],
     budget: int,
-    barred: frozenset[int],
-    steps: list[int],
-) -> bool:
-    """Whether groups of mass <= budget, none of them barred, meet all sets. Plain recursion."""
-    steps[0] -= 1
-    if steps[0] < 0:
-        return False
-    if not sets:
-        return True
-    free = [W - barred for W in sets]
-    if any(not W for W in free):
-        return False
-    count: dict[int, int] = {}
-    for W in free:
+    steps: int,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> set[int] | None:
+    """Groups of mass at most `budget` that meet all sets; None if there are none.
+
+    A group without a mass has 1. Branches on the unmet set with the fewest groups; a group once
+    tried is barred further on, so no choice is met twice. A branch ends when sets that share no
+    group need more than the budget, or when no so many groups meet as many sets as are unmet.
+    After so many steps, or when time is out, it raises SearchLimitError.
+
+    >>> triangle = [{0, 1}, {1, 2}, {0, 2}]
+    >>> hitting_set(triangle, {}, 1, 100), hitting_set(triangle, {}, 2, 100)
+    (None, {0, 1})
+    """
+    members = sorted((sorted(W) for W in {frozenset(W) for W in sets}), key=len)
+    meets: dict[int, int] = {}  # group -> the sets it meets, as bits
+    for k, W in enumerate(members):
         for g in W:
-            count[g] = count.get(g, 0) + 1
-    if sum(sorted(count.values())[-budget:] if budget > 0 else ()) < len(sets):
-        return False  # every group has a mass of at least 1
-    taken: set[int] = set()
-    least = 0
-    for W in sorted(free, key=len):
-        if not W & taken:
-            taken |= W
-            least += min(mass.get(g, 1) for g in W)
-    if least > budget:
-        return False
-    shortest = min(free, key=len)
-    for g in sorted(shortest, key=lambda g: -count[g]):
-        left = [W for W in sets if g not in W]
-        rest = budget - mass.get(g, 1)
-        if rest >= 0 and _can_hit(left, mass, rest, barred, steps):
-            return True
-        barred = barred | {g}
-    return False
+            meets[g] = meets.get(g, 0) | 1 << k
+
+    def branch(unmet: int, budget: int, barred: frozenset[int]) -> list[int]:
+        """What to try next: the groups of one unmet set; nothing if there is no hope."""
+        shortest: list[int] = []
+        used: set[int] = set()
+        able: set[int] = set()
+        need, left = 0, unmet
+        while left:
+            low = left & -left
+            left ^= low
+            free = [g for g in members[low.bit_length() - 1] if g not in barred]
+            if not free:
+                return []
+            able.update(free)
+            if not shortest or len(free) < len(shortest):
+                shortest = free
+            if used.isdisjoint(free):
+                used.update(free)
+                need += min(mass.get(g, 1) for g in free)
+                if need > budget:
+                    return []
+        met = {g: (meets[g] & unmet).bit_count() for g in able}
+        if sum(sorted(met.values(), reverse=True)[:budget]) < unmet.bit_count():
+            return []  # every group has a mass of at least 1
+        return sorted(shortest, key=lambda g: -met[g])
+
+    def below(unmet: int, budget: int, barred: frozenset[int]) -> set[int] | None:
+        nonlocal steps
+        steps -= 1
+        if steps < 0 or (steps % 64 == 0 and out_of_time()):
+            raise SearchLimitError
+        if not unmet:
+            return set()
+        for g in branch(unmet, budget, barred):
+            rest = budget - mass.get(g, 1)
+            found = below(unmet & ~meets[g], rest, barred) if rest >= 0 else None
+            if found is not None:
+                return found | {g}
+            barred |= {g}
+        return None
+
+    return below((1 << len(members)) - 1, budget, frozenset())

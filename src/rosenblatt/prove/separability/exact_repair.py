@@ -19,7 +19,7 @@ from flint import fmpz_mat
 from rosenblatt.data.exact import fractions, independent, integer_residues
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.exact_decision import decide
-from rosenblatt.prove.separability.linear_programs import circuit, vertex
+from rosenblatt.prove.separability.linear_programs import CircuitProgram, vertex
 
 Array = npt.NDArray[Any]
 Rows = list[list[int]]
@@ -135,13 +135,13 @@ def cancelling_weights(
 
 def _circuit(face: Face, Z: Array, limits: Limits) -> tuple[Face, list[Fraction]] | None:
     """Rows of a face that cancel in just one way, with their weights."""
-    cost = np.arange(1.0, len(Z) + 1)
+    program, cost = CircuitProgram(Z), np.arange(1.0, len(Z) + 1)
     for tried in (cost, cost[::-1], np.ones(len(Z))):
         limits.check_time()
-        found = circuit(Z, tried, limits.seconds_left)
+        found = program.solve(tried, seconds=limits.seconds_left)
         if found is None:
             continue
-        small = face.part(np.flatnonzero(found).tolist())
+        small = face.part(np.flatnonzero(found > 0).tolist())
         weights = small.circuit()
         if weights is not None:
             limits.check_bits(weights)

@@ -45,22 +45,12 @@ class Program:
         at = np.arange(len(cost), dtype=np.int32)
         self.model.changeColsCost(len(cost), at, np.asarray(cost, dtype=np.float64))
 
-    def use_primal_simplex(self) -> None:
-        """For programs whose last solution stays feasible."""
-        self.model.setOptionValue("simplex_strategy", PRIMAL)
-
     def run(self, seconds: float | None = None) -> bool:
         """Whether an optimum was found within the time limit, in seconds."""
         return _run(self.model, seconds)
 
-    def vertex(self) -> Array:
-        """The variables of the last run: exactly 0 outside the basis, inside perhaps below 0."""
-        status = self.model.getBasis().col_status
-        basic = np.array([s == highspy.HighsBasisStatus.kBasic for s in status])
-        return np.where(basic, self.values(), 0.0)
-
     def values(self) -> Array:
-        """The variables of the last run."""
+        """The variables of the last run, at a vertex: 0 outside the basis."""
         return np.array(self.model.getSolution().col_value)
 
     def multipliers(self) -> Array:
@@ -101,10 +91,34 @@ class CancellingProgram(Program):
         which the primal simplex method keeps.
         """
         found = self.run(seconds)
-        self.use_primal_simplex()
+        self.model.setOptionValue("simplex_strategy", PRIMAL)
         if not found:
             return None
         return self.multipliers(), np.flatnonzero((self.values() > MEANT) & ~self.freed)
+
+
+class CircuitProgram(Program):
+    """minimise sum_i k_i c_i with sum_i c_i z_i = 0, c >= 0 of mean 1: a vertex has few rows.
+
+    Rows that are left out, and a new cost, start from the last vertex: the dual simplex method
+    keeps what it knows about the cost.
+    """
+
+    def __init__(self, Z: Any) -> None:
+        n = Z.shape[0]
+        super().__init__(np.append(np.zeros(Z.shape[1]), float(n)))
+        ones = np.ones((n, 1))
+        lifted = sp.hstack([Z, ones], format="csr") if sp.issparse(Z) else np.hstack([Z, ones])
+        self.add(lifted, np.zeros(n), np.full(n, FREE))
+
+    def solve(
+        self, cost: Array, allowed: Array | None = None, seconds: float | None = None
+    ) -> Array | None:
+        """Weights with which some of the rows allowed cancel; None if none do, or time ran out."""
+        if allowed is not None:
+            self.set_upper(np.where(allowed, FREE, 0.0))
+        self.set_cost(cost)
+        return self.values() if self.run(seconds) else None
 
 
 class SignProgram:
@@ -143,14 +157,7 @@ def vertex(Z: Any, right: Array, cost: Array, seconds: float | None = None) -> A
     """
     program = Program(right)
     program.add(Z, np.asarray(cost, dtype=np.float64), np.full(Z.shape[0], FREE))
-    return program.vertex() if program.run(seconds) else None
-
-
-def circuit(Z: Array, cost: Array, seconds: float | None = None) -> Array | None:
-    """Weights c >= 0 of mean 1 with which few rows cancel, at a vertex of least cost."""
-    n, p = Z.shape
-    right = np.append(np.zeros(p), float(n))
-    return vertex(np.hstack([Z, np.ones((n, 1))]), right, cost, seconds)
+    return program.values() if program.run(seconds) else None
 
 
 def _model() -> Any:

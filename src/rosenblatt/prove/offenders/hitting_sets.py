@@ -1,19 +1,16 @@
-"""Hitting: how little mass meets every set of a family? Bounds proven in whole numbers.
+"""Hitting sets: how little mass meets every set of a family?
 
-Sets W of elements g with whole masses m_g >= 1. A hitting set takes at least one element of
-every W.
+Sets W of elements g with whole masses m_g >= 1; a hitting set takes at least one element of every
+W. Packing: shares u_W >= 0 with sum_{W containing g} u_W <= m_g for every g prove that every
+hitting set has a mass of at least sum_W u_W, so at least its ceiling: sum_W u_W
+<= sum_W u_W |W & H| = sum_{g in H} sum_{W containing g} u_W <= sum_{g in H} m_g.
 
-- Packing: shares u_W >= 0 with sum_{W containing g} u_W <= m_g for every g prove that every
-  hitting set has a mass of at least sum_W u_W, so at least its ceiling: sum_W u_W
-  <= sum_W u_W |W & H| = sum_{g in H} sum_{W containing g} u_W <= sum_{g in H} m_g.
-- Search: branching on the elements of an unhit set shows that no hitting set is lighter.
-
-Linear and integer programs in floats propose; what is returned is checked with integers.
+The linear program is in floats; its shares are made rational, and keep within the masses exactly.
+Where packing is not enough, the checker's `can_hit` shows that no hitting set is lighter.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -118,76 +115,3 @@ def cover(sets: Sets, mass: Mass, seconds: float) -> set[int] | None:
     if found.x is None:
         return None
     return {g for g, v in zip(elements, found.x.tolist(), strict=True) if v > 0.5}
-
-
-class TooLong(Exception):
-    """The search went beyond its limits."""
-
-
-def lighter(sets: Sets, mass: Mass, limit: int, steps: int, until: float) -> set[int] | None:
-    """A hitting set of mass < `limit`, or None if there is none: an exact search.
-
-    Branches on the shortest unhit set; an element once tried is left out further on, so no
-    hitting set is met twice. A branch ends when sets that share no element need more than is
-    left, or when what is left cannot meet as many sets as are unhit. Raises `TooLong` after so
-    many steps, or when the clock says so.
-
-    >>> triangle = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
-    >>> lighter(triangle, [1, 1, 1], 2, 100, float("inf")) is None
-    True
-    """
-    return _Branching(sets, mass, steps, until).run(limit - 1)
-
-
-class _Branching:
-    def __init__(self, sets: Sets, mass: Mass, steps: int, until: float) -> None:
-        self.members = [sorted(W) for W in sorted(set(sets), key=lambda W: (len(W), sorted(W)))]
-        self.mass, self.steps, self.until = mass, steps, until
-        self.meets: dict[int, int] = {}  # element -> the sets it meets, as bits
-        for k, W in enumerate(self.members):
-            for g in W:
-                self.meets[g] = self.meets.get(g, 0) | 1 << k
-
-    def run(self, budget: int) -> set[int] | None:
-        return self._below((1 << len(self.members)) - 1, budget, frozenset())
-
-    def _below(self, unhit: int, budget: int, out: frozenset[int]) -> set[int] | None:
-        self.steps -= 1
-        if self.steps < 0 or (self.steps % 64 == 0 and time.perf_counter() > self.until):
-            raise TooLong
-        if not unhit:
-            return set()
-        branch = self._branch(unhit, budget, out)
-        tried: set[int] = set()
-        for g in branch:
-            if self.mass[g] <= budget:
-                found = self._below(unhit & ~self.meets[g], budget - self.mass[g], out | tried)
-                if found is not None:
-                    return found | {g}
-            tried.add(g)
-        return None
-
-    def _branch(self, unhit: int, budget: int, out: frozenset[int]) -> list[int]:
-        """What to try next: the open elements of the unhit set with fewest; nothing if hopeless."""
-        best: list[int] = []
-        used: set[int] = set()
-        need, left, open_elements = 0, unhit, set()
-        while left:
-            low = left & -left
-            left ^= low
-            able = [g for g in self.members[low.bit_length() - 1] if g not in out]
-            if not able:
-                return []
-            open_elements.update(able)
-            if not best or len(able) < len(best):
-                best = able
-            if used.isdisjoint(able):
-                used.update(able)
-                need += min(self.mass[g] for g in able)
-                if need > budget:
-                    return []
-        met = {g: (self.meets[g] & unhit).bit_count() for g in open_elements}
-        # masses are at least 1, so at most `budget` elements can still be taken
-        if sum(sorted(met.values(), reverse=True)[:budget]) < unhit.bit_count():
-            return []
-        return sorted(best, key=lambda g: (-met[g], g))

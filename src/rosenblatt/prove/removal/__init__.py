@@ -1,1 +1,0 @@
-"""removal: how rows that stand in the way are found."""

@@ -80,7 +80,7 @@ Encoded = tuple[Any, Any, Callable[[Any], tuple[Any, Any]]]
 def by_name(names: Sequence[str], train: list[Any], test: list[Any]) -> Encoded:
     """Training rows as they are learned from, raw test rows, and weights for raw rows."""
     from rosenblatt.data.block import START, Block, Position
-    from rosenblatt.data.column_batch import ColumnBatch, NumberColumn, TextColumn
+    from rosenblatt.features.column_batch import ColumnBatch, NumberColumn, TextColumn
     from rosenblatt.data.source import BaseSource, LabelIndex
     from rosenblatt.features.table_features import TableFeatures
     from rosenblatt.stream.standardized_source import StandardizedSource

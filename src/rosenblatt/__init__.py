@@ -35,10 +35,6 @@ _PUBLIC = {
     "Trace": "rosenblatt.learn.trace",
     "OneVsRestTrace": "rosenblatt.learn.trace",
     "GaussianPair": "rosenblatt.theory.gaussian_pair",
-    "Columns": "rosenblatt.data.columns.frozen",
-    "RawStream": "rosenblatt.data.columns.streams",
-    "columns_of_file": "rosenblatt.stream.columns",
-    "learn_columns": "rosenblatt.data.columns.learning",
     "Explanation": "rosenblatt.model.explain",
     "LinearModel": "rosenblatt.model.linear_model",
     "ModelExplanation": "rosenblatt.model.explain",
@@ -96,7 +92,6 @@ __all__ = [
     "SOP",
     "Certificate",
     "CertificateDisplay",
-    "Columns",
     "Comparison",
     "CosineDisplay",
     "DecisionDisplay",
@@ -124,7 +119,6 @@ __all__ = [
     "Projectron",
     "QuasiSeparable",
     "RandomBudget",
-    "RawStream",
     "Regret",
     "RosenblattError",
     "RosenblattWarning",
@@ -137,7 +131,6 @@ __all__ = [
     "VersionSpaceDisplay",
     "WeightsDisplay",
     "__version__",
-    "columns_of_file",
     "compare",
     "compare_file",
     "export_onnx",
@@ -145,7 +138,6 @@ __all__ = [
     "fit_file",
     "fit_stream",
     "infinite_coefficients",
-    "learn_columns",
     "load_model",
     "max_margin",
     "offenders",
@@ -162,9 +154,6 @@ __all__ = [
 if TYPE_CHECKING:
     from rosenblatt.comparison.compare import compare, compare_file
     from rosenblatt.comparison.result import Comparison
-    from rosenblatt.data.columns.frozen import Columns
-    from rosenblatt.data.columns.learning import learn_columns
-    from rosenblatt.data.columns.streams import RawStream
     from rosenblatt.data.problem import Problem
     from rosenblatt.errors import RosenblattError, RosenblattWarning, UndecidedError
     from rosenblatt.estimators._online import Progressive, Regret
@@ -206,7 +195,6 @@ if TYPE_CHECKING:
     from rosenblatt.prove.separability import separability
     from rosenblatt.prove.separability.verdict_table import separability_table
     from rosenblatt.show.film import film
-    from rosenblatt.stream.columns import columns_of_file
     from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
     from rosenblatt.stream.predict import predict_file
     from rosenblatt.theory.gaussian_pair import GaussianPair

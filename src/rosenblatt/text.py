@@ -15,6 +15,15 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
+def printable(name: object) -> str:
+    """A name for the terminal, with control characters escaped: files may contain any name.
+
+    >>> print(printable("a\\x1b[2J\\n"))
+    a\\x1b[2J\\n
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(name))
+
+
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table for the terminal, columns aligned right.
 

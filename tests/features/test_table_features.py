@@ -8,7 +8,7 @@ from sklearn.feature_extraction import DictVectorizer
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import Csr
-from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.errors import DataError
 from rosenblatt.features.table_features import TableFeatures
 
@@ -43,7 +43,7 @@ KINDS = {"n": "number", "t": "category", "d": "date", "m": "number", "u": "categ
 
 def batch(rows, names=NAMES):
     columns = tuple(MAKE[name]([row[NAMES.index(name)] for row in rows]) for name in names)
-    return ColumnBatch(tuple(names), columns, None, len(rows))
+    return ColumnBatch(tuple(names), columns, len(rows))
 
 
 def as_dict(row):
@@ -143,7 +143,7 @@ def test_unknown_cells_of_new_rows():
     X = dense(table.encode(new, grow=False))[0]
     shown = {n: v for n, v in zip(table.feature_names, X, strict=True) if v}
     assert shown == {"d=missing": 1.0, "n": 1.5, "m": 3.5}
-    again = TableFeatures.from_dict(table.to_dict(), table.index.copy())
+    again = TableFeatures.from_dict(table.to_dict(), map(table.index.pair, range(table.n_features)))
     assert dense(again.encode(new, grow=False))[0].tolist() == X.tolist()
 
 
@@ -160,11 +160,11 @@ def test_bad_tables():
         TableFeatures({"n": "category"}).encode(batch(rows))
     with pytest.raises(DataError, match="two columns are named 'n'"):
         TableFeatures.of_batch(batch(rows, ("n", "n")))
-    for saved in (None, {}, {"kinds": {"n": "number"}, "fill": {"n": "x"}},
-                  {"kinds": {"q": "number"}, "fill": {}}, {"kinds": {"n": "q"}, "fill": {}},
-                  {"kinds": {"n": "number"}, "fill": {"t": 0.5}}):  # fmt: skip
+    for saved in (None, {}, {"kinds": [["n", "number"]], "fill": {"n": "x"}},
+                  {"kinds": [["q", "number"]], "fill": {}}, {"kinds": [["n", "q"]], "fill": {}},
+                  {"kinds": [["n", "number"]], "fill": {"t": 0.5}}):  # fmt: skip
         with pytest.raises(DataError):
-            TableFeatures.from_dict(saved, table.index.copy())
+            TableFeatures.from_dict(saved, map(table.index.pair, range(table.n_features)))
 
 
 def test_hashed_features_of_a_row_are_added():

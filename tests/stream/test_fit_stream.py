@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt import Perceptron, RawStream, fit_file, fit_stream, load_model, read_chunks
+from rosenblatt import Perceptron, fit_file, fit_stream, load_model, read_chunks
 from rosenblatt.data.block import Block
 from rosenblatt.errors import (
     CheckpointError,
@@ -144,12 +144,11 @@ def test_labels_that_come_late():
 
 
 def test_raw_rows_and_files(tmp_path):
-    batches = [{"x": [1.0, 3.0, 2.0], "s": ["a", "b", "a"], "y": [0, 1, 0]}] * 4
-    model = fit_stream(
-        RawStream(iter(batches), "y", warmup_rows=2), max_iter=2, shuffle=True, random_state=0
-    ).model
-    assert model.feature_names == ("x", "s=a", "s=b")
+    batches = [({"x": [1.0, 3.0, 2.0], "s": ["a", "b", "a"]}, [0, 1, 0])] * 4
+    model = fit_stream(iter(batches), max_iter=2, shuffle=True, random_state=0).model
+    assert [model.name(k) for k in range(3)] == ["x", "s=a", "s=b"]
     assert model.columns is not None
+    assert model.predict(batches[0][0]).tolist() == [0, 1, 0]
     X, y = table(50)
     write(tmp_path / "rows.svm", X, y)
     asked = {"max_iter": 3, "shuffle": True, "random_state": 1}

@@ -49,10 +49,10 @@ def test_cuts_do_not_matter(rows, data):
     cuts = data.draw(st.lists(st.integers(0, len(rows)), max_size=3))
     parts, *found = standardized(rows, *cuts)
     assert [X.tolist() for X in found] == [first.tolist(), second.tolist()]
-    for name, values in whole.get_state().items():
-        assert np.array_equal(values, parts.get_state()[name])
+    for name, values in whole.get_state()[1].items():
+        assert np.array_equal(values, parts.get_state()[1][name])
     resumed = StandardizedSource(whole.source, whole.table)
-    resumed.set_state(whole.get_state())
+    resumed.set_state(*whole.get_state())
     assert np.array_equal(dense(next(resumed.blocks(2)).X), second)
 
 

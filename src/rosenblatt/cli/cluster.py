@@ -123,9 +123,6 @@ def fit_on_cluster(
     workers: int | None,
     *,
     quiet: bool,
-    kinds: dict[str, str],
-    scaling: str | None,
-    max_categories: int | None,
     every: float | None,
     dashboard: bool = False,
     **asked: Any,
@@ -135,7 +132,6 @@ def fit_on_cluster(
 
     engine()
     from rosenblatt.cluster.files import fit_files
-    from rosenblatt.data.columns.learning import Wishes
 
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
@@ -143,15 +139,9 @@ def fit_on_cluster(
         raise ParameterError("--dashboard is for --workers. Give --workers, or leave it out.")
     if every is not None:
         raise ParameterError("--checkpoint-every: on a cluster every round is saved. Leave it out.")
-    given: dict[str, Any] = {
-        "scaling": scaling,
-        "max_categories": max_categories,
-        "kinds": kinds or None,
-    }
-    wishes = Wishes(**{k: v for k, v in given.items() if v is not None})
     try:
         return fit_files(
-            place, out, client=lambda: client_of(cluster, workers, dashboard), wishes=wishes,
+            place, out, client=lambda: client_of(cluster, workers, dashboard),
             verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
             **asked,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from rosenblatt.cli.options import (
     Quiet,
     RandomState,
     Reading,
+    Scale,
     with_reading,
 )
 from rosenblatt.cli.pipes import DASH, check_input, model_to
@@ -24,7 +25,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.io.location import as_written, is_pipe
 
 # headings of the help
-RAW, SAVED, MANY = "Columns that are not numbers", "Checkpoints", "More than one machine"
+SAVED, MANY = "Checkpoints", "More than one machine"
 
 
 @command(
@@ -60,23 +61,7 @@ def fit(
     ] = "perceptron",
     eta0: Annotated[float, typer.Option(help="The learning rate.")] = 1.0,
     fit_intercept: FitIntercept = True,
-    columns: Annotated[
-        str,
-        typer.Option(
-            help="CSV, Parquet: plain (numbers), raw (any kind), auto (as they are).",
-            rich_help_panel=RAW,
-        ),
-    ] = "auto",
-    scaling: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers of raw columns: standard, largest or none.", rich_help_panel=RAW
-        ),
-    ] = None,
-    max_categories: Annotated[
-        int | None,
-        typer.Option(help="Most features of one column of texts (1000).", rich_help_panel=RAW),
-    ] = None,
+    scale: Scale = None,
     shuffle: Annotated[
         bool, typer.Option("--shuffle", help="Visit the rows in a random order.")
     ] = False,
@@ -131,9 +116,9 @@ def fit(
     The rows are visited in order, or shuffled; the file is never held in memory. With more than one
     epoch, or --shuffle, the parsed rows are cached beside the model during training.
 
-    Columns of text, dates or missing values are encoded as numbers; the encoding is part of the
-    model. A pipe (-) may be of any length. With --out - the model goes to standard output, and the
-    report to standard error.
+    Columns of text, dates or missing values become features by name, and numbers are then centred
+    and scaled while learning; the model holds all of it. A pipe (-) may be of any length. With
+    --out - the model goes to standard output, and the report to standard error.
 
     With --cluster or --workers, FILE may be a folder of any format or a URL; each file is a shard,
     and weights are mixed after each epoch (docs/how-to/cluster.md).
@@ -145,11 +130,12 @@ def fit(
                 f"--checkpoint needs a file that can be read again, and {file} is a pipe. Write "
                 "the rows to a file first."
             )
-    training = {
-        "max_iter": max_iter, "keep": keep, "rule": rule, "eta0": eta0,
-        "fit_intercept": fit_intercept, "shuffle": shuffle, "random_state": random_state,
-        "columns": columns, "checkpoint": checkpoint, "resume": resume, **reading.settings(),
-    }  # fmt: skip
+        training = {
+            "max_iter": max_iter, "keep": keep, "rule": rule, "eta0": eta0,
+            "fit_intercept": fit_intercept, "shuffle": shuffle, "random_state": random_state,
+            "scale": scale, "checkpoint": checkpoint, "resume": resume, "kinds": reading.kinds,
+            **reading.settings(),
+        }  # fmt: skip
     if cluster is not None or workers is not None:
         with handle_errors(), model_to(place) as written:
             from rosenblatt.cli.cluster import fit_on_cluster
@@ -159,7 +145,6 @@ def fit(
                 raise ParameterError(f"A cluster cannot read {file}. Give a folder or a URL.")
             mixed = fit_on_cluster(
                 as_written(file), written, cluster, workers, quiet=quiet, dashboard=dashboard,
-                kinds=reading.kinds, scaling=scaling, max_categories=max_categories,
                 every=checkpoint_every, **training,
             )  # fmt: skip
             facts = {**mixed.facts(), "model": str(place)}
@@ -175,7 +160,7 @@ def fit(
 
             done = fit_file(
                 file, written, watcher=watcher, checkpoint_every=checkpoint_every,
-                kinds=reading.kinds, scaling=scaling, max_categories=max_categories, **training,
+                **training,
             )  # fmt: skip
             facts = {**done.to_dict(), "model": str(place)}
             text = json.dumps(facts) if as_json else fit_report(done, facts)

@@ -18,6 +18,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")
 FitIntercept = Annotated[
     bool, typer.Option("--fit-intercept/--no-fit-intercept", help="Hyperplanes with an offset.")
 ]
+Scale = Annotated[
+    bool | None,
+    typer.Option(
+        "--scale/--no-scale",
+        help="CSV, Parquet: centre and scale number columns. Left out: if others are not numbers.",
+    ),
+]
 RandomState = Annotated[int, typer.Option(help="Seed of what is drawn at random.", min=0)]
 
 
@@ -79,13 +86,15 @@ OPTIONS: dict[str, Any] = {
         "--zero-based/--one-based",
     ),
     "column": _option(
-        MANY, "A column is a number, category, hash or drop; may be repeated.",
+        MANY, "A column is a number, category, date or drop; may be repeated.",
         metavar="NAME=KIND",
     ),
     "missing": _option(
         MANY, "Another mark of missing values, e.g. -999; may be repeated.", metavar="TEXT"
     ),
-    "hash_bits": _option(int | None, "VW text: 2**N positions.", metavar="N"),
+    "hash_bits": _option(
+        int | None, "VW text, CSV, Parquet: hash names to 2**N positions.", metavar="N"
+    ),
     "skip_errors": _option(bool, "Skip malformed lines and count them.", "--skip-errors"),
 }  # fmt: skip
 

@@ -44,10 +44,10 @@ class ProgressBar:
             self._bar.stop()
 
     def begin(self, epoch: int) -> None:
-        """An epoch begins; 0 is a look at the columns before the first."""
+        """An epoch begins."""
         if not self._draw:
             return
-        named = f"epoch {epoch}" if epoch else "reading the columns"
+        named = f"epoch {epoch}"
         if self._bar is None:
             self._bar = _rich_bar()
             self._bar.start()

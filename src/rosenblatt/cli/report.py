@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.errors import DataError
 from rosenblatt.learn.trace import StopReason
-from rosenblatt.model.explain import printable
-from rosenblatt.text import plural
+from rosenblatt.text import plural, printable
 
 if TYPE_CHECKING:
+    from rosenblatt.model.linear_model import LinearModel
     from rosenblatt.model.model_file import ModelFile
     from rosenblatt.stream.fit import FitResult
 
@@ -39,7 +39,7 @@ def fit_report(run: FitResult, facts: Mapping[str, Any]) -> str:
         in_file = f", {run.cache_file_bytes / 1e6:,.1f} MB in a file" * bool(run.cache_file_bytes)
         lines.append(("cache", f"{run.cache_memory_bytes / 1e6:,.1f} MB in memory{in_file}"))
     lines.append(("model", facts["model"]))
-    table = "" if run.columns is None else f"\n\n{run.columns.describe(MOST_COLUMNS)}"
+    table = "" if run.table is None else f"\n\n{run.table.describe(MOST_COLUMNS)}"
     return _aligned(lines) + table
 
 
@@ -101,7 +101,7 @@ def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
     names = facts["feature_names"]
     columns, table = "none: the features are the columns themselves", ""
     if facts["columns"] is not None:
-        columns, table = _columns(facts["columns"])
+        columns, table = _columns(found.model)
     lines = [
         ("file", f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}"),
         ("made by", _short(facts["made_by"])),
@@ -117,16 +117,15 @@ def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
     return f"{_aligned(lines)}\n\n{found.model.explain_model(most)}{table}"
 
 
-def _columns(columns: Mapping[str, Any]) -> tuple[str, str]:
-    """How raw columns became features: a line, and a table if it can be read."""
-    from rosenblatt.data.columns.frozen import Columns
-
+def _columns(model: LinearModel) -> tuple[str, str]:
+    """How columns of a table became features: a line, and a table if it can be made."""
     try:
-        raw = Columns.from_json(columns)
-    except DataError:
-        return _pairs(columns), ""
-    about = f"{len(raw.entries):,} raw columns to {raw.width:,} features, see below"
-    return about, f"\n\n{raw.describe(MOST_COLUMNS)}"
+        table = model.table
+    except DataError as e:
+        return str(e), ""
+    assert table is not None
+    about = f"{plural(len(table.kinds), 'column')} to {table.n_features:,} features, see below"
+    return about, f"\n\n{table.describe(MOST_COLUMNS)}"
 
 
 def _aligned(lines: list[tuple[str, str]]) -> str:

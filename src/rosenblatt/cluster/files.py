@@ -30,11 +30,10 @@ from rosenblatt.cluster.futures import (
 from rosenblatt.cluster.rounds import Round
 from rosenblatt.cluster.settings import options_of
 from rosenblatt.cluster.shards import Shards
-from rosenblatt.data.block import Block, Csr, stack
-from rosenblatt.data.columns.frozen import Columns
-from rosenblatt.data.columns.learning import Wishes
+from rosenblatt.data.block import Block, Csr, as_csr, stack
 from rosenblatt.data.source import LabelIndex, label_key, typed_labels
 from rosenblatt.errors import DataError, RosenblattError
+from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.location import Piece, locate, split
 from rosenblatt.io.reader import decoded, open_source
@@ -42,10 +41,11 @@ from rosenblatt.io.text_format import Labels, ReadOptions
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import save_model
-from rosenblatt.stream.columns import ColumnsEncoder, learn_file_columns
-from rosenblatt.stream.fit import columns_mode
+from rosenblatt.stream.fit import open_table
+from rosenblatt.stream.standardized_source import Standardizer
 
 Array = npt.NDArray[Any]
+Learned = tuple[TableFeatures | None, Standardizer | None]
 BLOCK_BYTES = 1 << 27  # of a plain text file in one piece
 
 
@@ -76,7 +76,7 @@ class ClusterFitted:
     workers: int
     reading_seconds: float
     seconds: float
-    columns: Columns | None = None
+    table: TableFeatures | None = None
 
     def facts(self) -> dict[str, Any]:
         """All of it but the weights, as JSON can hold it."""
@@ -96,7 +96,7 @@ class ClusterFitted:
             "seconds": self.seconds,
             "reading_seconds": self.reading_seconds,
             "seconds_per_round": [one.seconds for one in self.history],
-            "columns": None if self.columns is None else self.columns.facts(),
+            "columns": None if self.table is None else self.table.facts(),
         }
 
 
@@ -112,8 +112,7 @@ def fit_files(
     fit_intercept: bool = True,
     shuffle: bool = False,
     random_state: int = 0,
-    columns: str = "auto",
-    wishes: Wishes | None = None,
+    scale: bool | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     verbose: int = 0,
@@ -134,8 +133,7 @@ def fit_files(
     keep, rule, eta0, fit_intercept : as in :class:`~rosenblatt.cluster.DaskPerceptron`
     shuffle : visit the rows of each shard in a random order
     random_state : seed of the order
-    columns : "plain" (numbers), "raw" (any kind; of a folder that all can read) or "auto"
-    wishes : how raw columns are to be learned
+    scale : centre and scale number columns; None: if others are not numbers
     checkpoint, resume : a folder where every round is saved, and whether to go on from there
     verbose : 1 draws a bar
     say : is told what is worth a line
@@ -146,7 +144,6 @@ def fit_files(
     out = Path(out)
     client = client if callable(client) else client_or_default(client)
     reading = {k: v for k, v in reading.items() if v is not None}
-    wishes = wishes or Wishes()
     model = DaskPerceptron(
         max_iter=max_iter, tol=None, keep=keep, rule=resolve(rule), eta0=eta0,
         fit_intercept=fit_intercept, shuffle=shuffle,
@@ -154,19 +151,26 @@ def fit_files(
         timeout=timeout,
     )  # fmt: skip
     pieces = split(locate(place, reading.get("format")), block_bytes)
-    columns = columns_mode(columns, wishes, reading)
-    _check(model, out, pieces, reading, columns)
+    _check(model, out, pieces, reading)
     with client() if callable(client) else nullcontext(client) as cluster:
         began = time.perf_counter()
-        tables, learned = _tables(cluster, place, pieces, reading, columns, wishes, timeout, say)
+        tables, learned = _tables(cluster, place, pieces, reading, scale, timeout, say)
         facts = _on_each(cluster, tables, _fact, timeout)
         shards, facts = _shards(cluster, pieces, tables, facts, timeout)
         read = time.perf_counter()
         with cluster.as_current():
             model.fit_shards(shards, say)
-        names = facts[0]["names"] if learned is None else learned.feature_names
+        names: tuple[str, ...] = facts[0]["names"]
+        spaces: tuple[str, ...] = ()
+        coef, intercept, deviations = model.coef_, model.intercept_, None
+        table, scaler = learned
+        if table is not None:
+            names, spaces = table.names()
+        if scaler is not None and table is not None:
+            coef, intercept = scaler.unscaled(coef, intercept)
+            deviations, table.fill = scaler.deviations(table.n_features), scaler.fill()
         linear = LinearModel(
-            model.coef_, model.intercept_, model.classes_, names,
+            coef, intercept, model.classes_, names,
             {
                 "max_iter": max_iter, "keep": keep, "rule": str(resolve(rule)), "eta0": eta0,
                 "fit_intercept": fit_intercept, "mode": "online", "shards": len(shards),
@@ -177,19 +181,18 @@ def fit_files(
                 "rows": shards.n_rows, "epochs": model.n_iter_, "mistakes": model.n_mistakes_,
                 "updates": model.n_updates_, "stop_reasons": [model.stop_reason_],
             },
-            columns=None if learned is None else learned.to_json(),
+            columns=None if table is None or table.is_plain else table.to_dict(),
+            namespaces=spaces, deviations=deviations,
         )  # fmt: skip
         save_model(linear, out)
         return ClusterFitted(
             linear, out, place, len(shards), shards.n_rows, model.history_, model.stop_reason_,
             sum(fact["skipped"] for fact in facts), len(cluster.nthreads()), read - began,
-            time.perf_counter() - began, learned,
+            time.perf_counter() - began, table,
         )  # fmt: skip
 
 
-def _check(
-    model: DaskPerceptron, out: Path, pieces: list[Piece], reading: dict[str, Any], columns: str
-) -> None:
+def _check(model: DaskPerceptron, out: Path, pieces: list[Piece], reading: dict[str, Any]) -> None:
     """What can be known to be wrong before there is a cluster."""
     options_of(model.get_params(deep=False))
     if model.checkpoint is None:
@@ -204,21 +207,37 @@ def _check(
 # ------------------------------------------------------------------- what workers do
 
 
+def _learn_table(place: str, options: ReadOptions, scale: bool | None) -> Learned:
+    """Read all files once: the features of their columns, means and deviations."""
+    source, scaled = open_table(place, options, scale, lambda _: None)
+    table: TableFeatures = source.encoder
+    scaler = Standardizer(table) if scaled else None
+    for rows, first_row, end in source.rows():
+        if scaler is not None:
+            y = np.zeros(end.rows - first_row, np.int32)
+            scaler.standardized(Block(rows.X, y, None, first_row))
+    table.closed = True
+    return table, scaler
+
+
 def _read_piece(
-    piece: Piece, options: ReadOptions, columns: Columns | None = None
+    piece: Piece, options: ReadOptions, learned: Learned = (None, None)
 ) -> Pieced | None:
     """One piece, whole; None if there are no rows in it."""
-    encoder = wanted = None
-    if columns is not None:
-        encoder = ColumnsEncoder(columns)
-        options, wanted = replace(options, kinds=encoder.kinds), list(encoder.kinds)
-    source = open_source(piece, options, encoder=encoder, feature_names=wanted)
+    table, scaler = learned
+    if table is None:
+        source = open_source(piece, options)
+    else:
+        source = open_source(
+            piece, replace(options, kinds=table.kinds), feature_names=list(table.kinds)
+        )
+        source.encode_with(table)
     blocks, labels, y = [], LabelIndex(), []
     try:
         for rows, first_row, end in source.rows():
-            blocks.append(
-                Block(rows.X, np.zeros(end.rows - first_row, np.int32), rows.sample_weight)
-            )
+            X = rows.X if table is None or table.is_plain else as_csr(rows.X)
+            block = Block(X, np.zeros(end.rows - first_row, np.int32), rows.sample_weight)
+            blocks.append(block if scaler is None else scaler.standardized(block))
             typed = isinstance(rows.y, Labels) and bool(rows.y.words) and not rows.y.are_texts
             if typed:
                 assert isinstance(rows.y, Labels)
@@ -285,23 +304,17 @@ def _tables(
     place: str,
     pieces: list[Piece],
     reading: dict[str, Any],
-    columns: str,
-    wishes: Wishes,
+    scale: bool | None,
     timeout: float,
     say: Callable[[str], object],
-) -> tuple[list[Any], Columns | None]:
-    """All pieces read, plain if the first has only numbers, else with columns learned before."""
+) -> tuple[list[Any], Learned]:
+    """All pieces read, plain if the first has only numbers, else as features found before."""
     options = ReadOptions.of({"threads": 1, **reading})
-    if columns == "auto":
-        layout, skip = open_source(pieces[0], options).layout, options.on_error == "skip"
-        columns = "raw" if layout is not None and not layout.has_only_numbers(skip) else "plain"
-    if columns != "raw":
-        return _read_all(client, pieces, options, None, timeout), None
-    say(f"{pieces[0]} has columns that are not numbers: learning them first")
-    look = client.submit(learn_file_columns, place, options, wishes, pure=False)
-    learned: Columns = gathered(client, [look], "columns", timeout)[0]
-    for remark in learned.remarks:
-        say(remark)
+    learned: Learned = (None, None)
+    if open_table(pieces[0], options, scale, say)[0].encoder is not None:
+        say(f"{pieces[0]} has columns that are not numbers: looking at them first")
+        look = client.submit(_learn_table, place, options, scale, pure=False)
+        learned = gathered(client, [look], "columns", timeout)[0]
     return _read_all(client, pieces, options, learned, timeout), learned
 
 
@@ -309,10 +322,10 @@ def _read_all(
     client: Any,
     pieces: list[Piece],
     options: ReadOptions,
-    columns: Columns | None,
+    learned: Learned,
     timeout: float,
 ) -> list[Any]:
-    tables = [client.submit(_read_piece, piece, options, columns, pure=False) for piece in pieces]
+    tables = [client.submit(_read_piece, piece, options, learned, pure=False) for piece in pieces]
     wait_for(client, tables, timeout)
     for piece, table in zip(pieces, tables, strict=True):
         if table.status == "error":

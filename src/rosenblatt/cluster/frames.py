@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.data.columns import Boolean, Category, Columns, Number
+from rosenblatt._core import FeatureIndex
+from rosenblatt.data.block import as_csr
 from rosenblatt.data.problem import as_matrix
 from rosenblatt.errors import DataError, DataTypeError
+from rosenblatt.features.frames import batch_of_frame
+from rosenblatt.features.table_features import TableFeatures
 
 UNKNOWN = "__UNKNOWN_CATEGORIES__"  # what dask calls categories that nobody has looked up
 
 
-def columns_of(meta: Any) -> Columns | None:
+def columns_of(meta: Any) -> TableFeatures | None:
     """What to do to the columns of such a frame; None if they are all numbers.
 
     Examples
@@ -24,9 +27,10 @@ def columns_of(meta: Any) -> Columns | None:
     >>> import pandas as pd
     >>> colour = pd.Categorical(["red"], categories=["red", "blue"])
     >>> columns_of(pd.DataFrame({"size": [1.0], "colour": colour})).feature_names
-    ('size', 'colour=blue', 'colour=red')
+    ['size', 'colour=blue', 'colour=red']
     """
-    entries: list[Any] = []
+    kinds: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
     for name, dtype in meta.dtypes.items():
         if str(dtype) == "category":
             categories = list(map(str, dtype.categories))
@@ -35,20 +39,26 @@ def columns_of(meta: Any) -> Columns | None:
                     f"the categories of column {name!r} are not known yet. Call X = X.categorize() "
                     "first, which looks them up in one pass."
                 )
-            entries.append(Category(str(name), categories=tuple(sorted(set(categories)))))
-        elif str(dtype) in ("bool", "boolean"):
-            entries.append(Boolean(str(name)))
-        elif getattr(dtype, "kind", "O") in "iuf":
-            entries.append(Number(str(name)))
+            kinds[str(name)] = "category"
+            known[str(name)] = sorted(set(categories))
+        elif str(dtype) in ("bool", "boolean") or getattr(dtype, "kind", "O") in "iuf":
+            kinds[str(name)] = "number"
         else:
             raise DataTypeError(
                 f"column {name!r} holds {dtype}, which is neither numbers nor categories. Drop it, "
                 f"or use X = X.astype({{{name!r}: 'category'}}).categorize()."
             )
-    return Columns(tuple(entries)) if any(isinstance(e, Category) for e in entries) else None
+    if not known:
+        return None
+    table = TableFeatures(kinds, FeatureIndex())
+    for name, words in known.items():
+        for word in words:
+            table.index.add(word, name)
+    table.closed = True
+    return table
 
 
-def as_numbers(X: Any, columns: Columns | None) -> Any:
+def as_numbers(X: Any, columns: TableFeatures | None) -> Any:
     """A partition as the numbers it stands for, checked: float32 or float64, dense or CSR."""
     if columns is None:
         return as_matrix(X, ordered=False)
@@ -59,12 +69,14 @@ def as_numbers(X: Any, columns: Columns | None) -> Any:
         )
     if not len(X):
         return as_matrix(X.select_dtypes("number"))  # which says that there are no rows
-    for entry in columns.entries:
-        if not isinstance(entry, Category) and entry.name in X.columns:
-            missing = X[entry.name].isna()
-            if missing.any():
-                raise DataError(
-                    f"Input X contains NaN, the first in row {int(missing.to_numpy().argmax())}, "
-                    f"column {entry.name!r}. Drop such rows, or fill them in."
-                )
-    return as_matrix(columns.transform(X), ordered=False)
+    numbers = [n for n, kind in columns.kinds.items() if kind == "number" and n in X.columns]
+    for name in numbers:
+        missing = X[name].isna()
+        if missing.any():
+            raise DataError(
+                f"Input X contains NaN, the first in row {int(missing.to_numpy().argmax())}, "
+                f"column {name!r}. Drop such rows, or fill them in."
+            )
+    flags = {n: float for n in numbers if str(X[n].dtype) in ("bool", "boolean")}
+    rows = columns.encode(batch_of_frame(X.astype(flags), columns.kinds, (), columns.kinds))
+    return as_matrix(as_csr(rows).to_scipy(), ordered=False)

@@ -10,14 +10,14 @@ import numpy.typing as npt
 from rosenblatt.cluster.frames import as_numbers
 from rosenblatt.cluster.futures import client_or_default, gathered
 from rosenblatt.cluster.partitions import check_table, is_collection, parts_of
-from rosenblatt.data.columns import Columns
 from rosenblatt.errors import DataError
+from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.model.linear_model import LinearModel
 
 Array = npt.NDArray[Any]
 
 
-def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) -> Any:
+def answered(model: LinearModel, columns: TableFeatures | None, X: Any, labels: bool) -> Any:
     """Scores, or labels, of X: a lazy collection for a collection, an array for rows at hand."""
     check_names(model, columns, X)
     if not is_collection(X):
@@ -40,7 +40,7 @@ def answered(model: LinearModel, columns: Columns | None, X: Any, labels: bool) 
     return X.map_blocks(_answer, model, columns, labels, dtype=dtype, meta=meta, **shape)
 
 
-def check_names(model: LinearModel, columns: Columns | None, X: Any) -> None:
+def check_names(model: LinearModel, columns: TableFeatures | None, X: Any) -> None:
     """The columns of a frame must be those of training, in their order; where some are categories,
     they are taken by name."""
     if columns is not None or not model.feature_names or not hasattr(X, "columns"):
@@ -58,7 +58,9 @@ def _few(names: tuple[str, ...]) -> str:
     return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
 
 
-def _of_frame(model: LinearModel, columns: Columns | None, X: Any, labels: bool, dtype: Any) -> Any:
+def _of_frame(
+    model: LinearModel, columns: TableFeatures | None, X: Any, labels: bool, dtype: Any
+) -> Any:
     import pandas as pd
 
     if labels or len(model.coef) == 1:
@@ -69,7 +71,9 @@ def _of_frame(model: LinearModel, columns: Columns | None, X: Any, labels: bool,
     return X.map_partitions(_framed, model, columns, labels, meta, meta=meta)
 
 
-def _framed(X: Any, model: LinearModel, columns: Columns | None, labels: bool, meta: Any) -> Any:
+def _framed(
+    X: Any, model: LinearModel, columns: TableFeatures | None, labels: bool, meta: Any
+) -> Any:
     import pandas as pd
 
     values = _answer(X, model, columns, labels)
@@ -78,7 +82,7 @@ def _framed(X: Any, model: LinearModel, columns: Columns | None, labels: bool, m
     return pd.DataFrame(values, index=X.index, columns=meta.columns)
 
 
-def _answer(X: Any, model: LinearModel, columns: Columns | None, labels: bool) -> Array:
+def _answer(X: Any, model: LinearModel, columns: TableFeatures | None, labels: bool) -> Array:
     check_names(model, columns, X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n == 0:
@@ -89,7 +93,12 @@ def _answer(X: Any, model: LinearModel, columns: Columns | None, labels: bool) -
 
 
 def accuracy(
-    model: LinearModel, columns: Columns | None, X: Any, y: Any, weight: Any, client: Any = None
+    model: LinearModel,
+    columns: TableFeatures | None,
+    X: Any,
+    y: Any,
+    weight: Any,
+    client: Any = None,
 ) -> float:
     """The share of rows, or of their weights, that get their label; one pass."""
     import dask
@@ -109,7 +118,7 @@ def accuracy(
 
 
 def _right(
-    model: LinearModel, columns: Columns | None, blocks: tuple[Any, ...], y: Any, weight: Any
+    model: LinearModel, columns: TableFeatures | None, blocks: tuple[Any, ...], y: Any, weight: Any
 ) -> tuple[float, float]:
     from rosenblatt.cluster.shards import together
 

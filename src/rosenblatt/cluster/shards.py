@@ -30,10 +30,10 @@ from rosenblatt.cluster.futures import (
 )
 from rosenblatt.cluster.partitions import Part, parts_of
 from rosenblatt.cluster.placement import places_for
-from rosenblatt.data.columns import Columns
 from rosenblatt.data.labels import as_labels, check_same_kind, sorted_classes
 from rosenblatt.data.problem import Problem, as_weights
 from rosenblatt.errors import DataError, LabelError, ParameterError, RosenblattError
+from rosenblatt.features.table_features import TableFeatures
 
 Array = npt.NDArray[Any]
 MOST_SHARDS = 256  # a task costs a scheduler about a millisecond a round
@@ -103,7 +103,7 @@ class Shards:
     counts: Array
     dtype: Any
     nbytes: int
-    columns: Columns | None
+    columns: TableFeatures | None
     feature_names: tuple[str, ...]
     client: Any
     timeout: float = PATIENCE
@@ -173,7 +173,7 @@ class Shards:
         shards = cls(
             futures, known, widths[0], sizes, np.zeros(len(known), np.int64), dtype,
             sum(fact.nbytes for fact in facts), columns,
-            columns.feature_names if columns is not None else names, client, timeout,
+            tuple(columns.feature_names) if columns is not None else names, client, timeout,
         )  # fmt: skip
         counts = np.sum(shards.each(_counts), axis=0)
         return replace(shards, counts=counts)
@@ -275,7 +275,9 @@ def _apply(function: Callable[..., Any], shard: Shard, shared: Arguments) -> Any
     return function(shard, *shared.given)
 
 
-def _checked(parts: list[tuple[Any, ...]], columns: Columns | None, first: int) -> Rows | None:
+def _checked(
+    parts: list[tuple[Any, ...]], columns: TableFeatures | None, first: int
+) -> Rows | None:
     """Partitions of one shard, checked one by one and put together; None if they have no rows."""
     made = []
     for k, (blocks, y, weight) in enumerate(parts):
@@ -314,7 +316,9 @@ def together(blocks: tuple[Any, ...]) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _one_part(blocks: tuple[Any, ...], y: Any, weight: Any, columns: Columns | None) -> Rows | None:
+def _one_part(
+    blocks: tuple[Any, ...], y: Any, weight: Any, columns: TableFeatures | None
+) -> Rows | None:
     rows = together(blocks)
     n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     if n == 0 and len(y) == 0:
@@ -361,7 +365,7 @@ def _counts(shard: Shard) -> Array:
 
 
 def _read(
-    client: Any, parts: list[Part], columns: Columns | None, most: int, timeout: float
+    client: Any, parts: list[Part], columns: TableFeatures | None, most: int, timeout: float
 ) -> list[Any]:
     """The rows of every shard on their way into the memory of workers."""
     import dask

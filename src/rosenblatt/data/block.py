@@ -144,6 +144,15 @@ def _dense(X: Csr) -> Array:
     return table
 
 
+def as_csr(X: Array | Csr) -> Csr:
+    """Rows as Csr with every entry, zeros too."""
+    if isinstance(X, Csr):
+        return X
+    n, d = X.shape
+    indices = np.tile(np.arange(d, dtype=np.int32), n)
+    return Csr(X.ravel(), indices, np.arange(n + 1, dtype=np.int32) * np.int32(d), d)
+
+
 def core_rows(X: Any) -> _core.Rows:
     """Validated rows, dense or CSR, read in place."""
     if hasattr(X, "indptr"):

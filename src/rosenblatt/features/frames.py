@@ -1,33 +1,44 @@
-"""Batches of table columns from frames of pandas, polars and others with named columns."""
+"""Batches of table columns from frames, Arrow tables, dicts of columns and lists of dicts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
+from datetime import time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
-from rosenblatt.data.problem import check_integers
+from rosenblatt.data.problem import check_integers, refuse_lazy
 from rosenblatt.errors import DataError, DataTypeError
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.dates import dates_of
 
 Array = npt.NDArray[Any]
+Cell = float | str | None
 
 
 def batch_of_frame(
-    frame: Any, kinds: Mapping[str, str] | None = None, missing: Collection[str] = ()
+    frame: Any,
+    kinds: Mapping[str, str] | None = None,
+    missing: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> ColumnBatch:
-    """The columns of a frame.
+    """The columns of a frame, an Arrow table, or a dict of columns.
 
     Parameters
     ----------
-    frame : DataFrame
-        Integers, floats, booleans, dates, texts, or any mixture of numbers, texts and None.
+    frame : DataFrame, Table, RecordBatch or mapping
+        Integers, floats, booleans, dates, times, texts, or any mixture of numbers, texts and None.
     kinds : mapping, optional
         "number", "category" or "date" for some columns; the others have the kind of their type.
+        Columns of the kind "drop" are left out.
     missing : collection of str
         Texts that mean that a value is missing, besides None and NaN.
+    only : collection of str, optional
+        Names of columns; the others are left out.
 
     Returns
     -------
@@ -38,29 +49,94 @@ def batch_of_frame(
     DataError
         If this is no frame, has two columns of one name, or values of other types.
     """
-    columns = getattr(frame, "columns", None)
-    if columns is None or not hasattr(frame, "__getitem__"):
-        raise DataTypeError(f"expected a frame with named columns, got a {type(frame).__name__}.")
-    names = [str(name) for name in columns]
+    kinds = {} if kinds is None else kinds
+    columns = [(n, v) for n, v in _columns(frame) if only is None or str(n) in only]
+    names = [str(name) for name, _ in columns]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise DataError(f"two columns are named {twice!r}. Give each its own name.")
-    kinds = {} if kinds is None else kinds
-    made = tuple(_column(str(name), frame[name], kinds.get(str(name)), missing) for name in columns)
-    return ColumnBatch(tuple(names), made, None, len(frame))
+    made = {
+        name: _column(name, values, kinds.get(name), missing)
+        for name, (_, values) in zip(names, columns, strict=True)
+        if kinds.get(name) != "drop"
+    }
+    lengths = {name: len(_codes_or_values(column)) for name, column in made.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns of different lengths: {lengths}. Give one value per row.")
+    return ColumnBatch(tuple(made), tuple(made.values()), next(iter(lengths.values()), 0))
+
+
+def batch_of_rows(
+    rows: Collection[Mapping[str, Any]],
+    kinds: Mapping[str, str],
+    missing: Collection[str],
+    only: Collection[str],
+) -> ColumnBatch:
+    """The columns of rows as dicts; what a row leaves out is missing."""
+    columns = {name: [row.get(name) for row in rows] for name in only}
+    return batch_of_frame(columns, kinds, missing)
+
+
+def is_table(data: Any) -> bool:
+    """Whether `data` has columns with names: a frame, an Arrow table, or a dict of columns."""
+    return isinstance(data, Mapping) or hasattr(data, "schema") or hasattr(data, "columns")
+
+
+PLAIN = re.compile(r"Sparse.*|(u?int|float|halffloat|double|bool)\d*(ean)?", re.IGNORECASE)
+
+
+def has_only_numbers(data: Any) -> bool:
+    """Whether all columns of a frame or Arrow table are of numbers, or of booleans."""
+    if isinstance(data, Mapping):
+        return False
+    types = getattr(getattr(data, "schema", None), "types", None) or data.dtypes
+    if all(PLAIN.fullmatch(str(type)) for type in types):
+        return True
+    columns = batch_of_frame(data).columns  # objects may be numbers
+    return all(isinstance(c, NumberColumn) and not np.isnan(c.values).any() for c in columns)
+
+
+def _columns(frame: Any) -> list[tuple[Any, Any]]:
+    """Names and values of columns."""
+    refuse_lazy(frame)
+    if isinstance(frame, Mapping):
+        return list(frame.items())
+    names = getattr(frame, "columns", None)
+    if hasattr(frame, "schema") and hasattr(frame.schema, "names") and hasattr(frame, "column"):
+        return list(zip(frame.schema.names, map(frame.column, range(frame.num_columns))))  # noqa: B905
+    if names is None or not hasattr(frame, "__getitem__"):
+        raise DataTypeError(f"expected a frame with named columns, got a {type(frame).__name__}.")
+    if hasattr(frame, "iloc"):
+        return [(name, frame.iloc[:, k]) for k, name in enumerate(names)]
+    return [(name, frame[name]) for name in names]
+
+
+def _codes_or_values(column: NumberColumn | TextColumn | DateColumn) -> Array:
+    return column.codes if isinstance(column, TextColumn) else column.values
 
 
 def _column(
     name: str, series: Any, kind: str | None, missing: Collection[str]
 ) -> NumberColumn | TextColumn | DateColumn:
-    values = np.asarray(series)
+    # a list of numbers and texts must not become one of texts
+    values = np.array(series, object) if isinstance(series, list | tuple) else np.asarray(series)
+    if values.ndim != 1:
+        raise DataTypeError(f"column {name!r} holds lists. Give one value per row.")
+    if str(getattr(series, "dtype", "")) == "category":
+        kind = kind or "category"
     if values.dtype.kind == "O" and getattr(getattr(series, "dtype", None), "kind", "") == "M":
         values = np.asarray(series.dt.tz_convert("UTC").dt.tz_localize(None))  # pandas, with a zone
     if values.dtype.kind == "M" and kind in (None, "date"):
         return DateColumn(values.astype("datetime64[us]"))
+    if values.dtype.kind == "m" and kind in (None, "number"):
+        seconds = values.astype("timedelta64[us]").astype(np.float64) / 1e6
+        return NumberColumn(np.where(np.isnat(values), np.nan, seconds))
     if values.dtype.kind in "iuf" and kind in (None, "number"):
         check_integers(values, f"column {name!r}")
         return NumberColumn(_finite(name, values.astype(np.float64)))
+    given = [value for value in values.tolist() if not _is_missing(value)]
+    if kind is None and given and all(hasattr(v, "year") for v in given):
+        kind = "date"
     cells = [_cell(name, value, missing) for value in values.tolist()]
     numbers = all(isinstance(cell, float) for cell in cells if cell is not None)
     if kind == "number" or (kind is None and numbers and any(cell is not None for cell in cells)):
@@ -68,12 +144,11 @@ def _column(
         texts = [cell if isinstance(cell, str) else None for cell in cells]
         odd = None if all(text is None for text in texts) else _texts(texts)
         return NumberColumn(_finite(name, np.array(floats, np.float64)), odd)
-    if kind == "date":
-        return _dates(name, cells)
-    return _texts([None if cell is None else _spelled(cell) for cell in cells])
+    column = _texts([None if cell is None else _spelled(cell) for cell in cells])
+    return dates_of(column) if kind == "date" else column
 
 
-def _cell(name: str, value: Any, missing: Collection[str]) -> float | str | None:
+def _cell(name: str, value: Any, missing: Collection[str]) -> Cell:
     """A cell as a number, a text, or None if it is missing."""
     if isinstance(value, str):
         return None if value in missing else value
@@ -81,14 +156,18 @@ def _cell(name: str, value: Any, missing: Collection[str]) -> float | str | None
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, int | float | np.number | Decimal):
         check_integers(np.array([value], object), f"column {name!r}")
         return float(value)
+    if isinstance(value, time):
+        return value.hour * 3600.0 + value.minute * 60 + value.second + value.microsecond / 1e6
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     raise DataTypeError(
         f"column {name!r} holds {value!r:.60}, a {type(value).__name__}. Give numbers, texts, "
-        "dates and None."
+        "dates and None, or drop the column."
     )
 
 
@@ -118,17 +197,3 @@ def _texts(cells: list[str | None]) -> TextColumn:
     numbers: dict[str, int] = {}
     codes = [-1 if cell is None else numbers.setdefault(cell, len(numbers)) for cell in cells]
     return TextColumn(np.array(codes, np.int32), tuple(numbers))
-
-
-def _dates(name: str, cells: list[float | str | None]) -> DateColumn:
-    dates: list[Any] = []
-    texts: list[str | None] = []
-    for cell in cells:
-        try:
-            dates.append(np.datetime64("NaT" if cell is None else str(cell), "us"))
-            texts.append(None)
-        except ValueError:
-            dates.append(np.datetime64("NaT", "us"))
-            texts.append(None if cell is None else _spelled(cell))
-    odd = None if all(text is None for text in texts) else _texts(texts)
-    return DateColumn(np.array(dates, "datetime64[us]"), odd)

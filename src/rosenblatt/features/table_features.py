@@ -21,17 +21,14 @@ import numpy.typing as npt
 
 from rosenblatt._core import FeatureIndex, assemble_rows
 from rosenblatt.data.block import Csr
-from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.errors import DataError
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.dates import DATE_PARTS, DAY, parts_of_dates
+from rosenblatt.text import left_table, printable
 
 Array = npt.NDArray[Any]
 Columns = npt.NDArray[np.int32]
 KINDS: dict[str, type] = {"number": NumberColumn, "category": TextColumn, "date": DateColumn}
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-HOURS = tuple(str(hour) for hour in range(24))
-HOUR = 3_600_000_000  # microseconds
-DAY = 24 * HOUR
 
 
 @dataclass
@@ -69,6 +66,7 @@ class TableFeatures:
         self.index = FeatureIndex() if index is None else index
         self.counts = {name: ColumnCounts() for name in self.kinds}
         self.fill: dict[str, float] = {}  # for missing numbers, if these were never missing before
+        self.closed = False  # whether features that are new get no column
         if not len(self.index):
             for name, kind in self.kinds.items():
                 if kind != "category" and self.index.add(name) < 0:
@@ -99,6 +97,18 @@ class TableFeatures:
     def feature_names(self) -> list[str]:
         """The name of each feature."""
         return self.index.names()
+
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names and namespaces of the features; none if they are hashed."""
+        if self.index.hash_bits:
+            return (), ()
+        pairs = [self.index.pair(column) for column in range(len(self.index))]
+        return tuple(name for _, name in pairs), tuple(space for space, _ in pairs)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the features are the columns: all are numbers, and no cell was anything else."""
+        return self.all_numbers and self.n_features == len(self.kinds)
 
     @property
     def all_numbers(self) -> bool:
@@ -131,17 +141,21 @@ class TableFeatures:
 
     # ------------------------------------------------------------------------- rows
 
-    def encode(self, batch: ColumnBatch, grow: bool = True) -> Array | Csr:
+    def begin(self) -> None:
+        """Count cells from the beginning: all rows are read again."""
+        self.counts = {name: ColumnCounts() for name in self.kinds}
+
+    def encode(self, batch: ColumnBatch, grow: bool | None = None) -> Array | Csr:
         """The features of consecutive rows.
 
         Parameters
         ----------
         batch : ColumnBatch
             Columns are found by name; others are left out.
-        grow : bool, default=True
-            Give columns to features that appear for the first time, and count cells; if not, a
-            category that is not known is `other`, if there is one, and a missing number is the mean
-            if numbers were never missing before.
+        grow : bool, optional
+            Give columns to features that appear for the first time, and count cells (None: unless
+            the table is closed). If not, a category that is not known is `other`, if there is one,
+            and a missing number is the mean if numbers were never missing before.
 
         Returns
         -------
@@ -154,7 +168,7 @@ class TableFeatures:
             If a column is not there, or not of its kind.
         """
         columns = [(name, self._column(batch, name)) for name in self.kinds]
-        if grow:
+        if not self.closed if grow is None else grow:
             self._add(columns, batch.n_rows)
         if self.all_numbers and not self.index.hash_bits and self._only_numbers(columns):
             table = np.empty((batch.n_rows, len(columns)))
@@ -211,7 +225,7 @@ class TableFeatures:
                 counts.least = float(np.fmin.reduce(column.values, initial=counts.least))
                 counts.greatest = float(np.fmax.reduce(column.values, initial=counts.greatest))
             if isinstance(column, DateColumn):
-                for part, words, codes in _parts_of_dates(column.values):
+                for part, words, codes in parts_of_dates(column.values):
                     found = self.index.find_all(list(words), f"{name} {part}")
                     new += self._first_rows(codes, found, place, f"{name} {part}", words)
         for _, place, space, word in sorted(new, key=lambda feature: feature[:2]):
@@ -254,7 +268,7 @@ class TableFeatures:
             return
         number = self.index.find(name)
         if isinstance(column, DateColumn):
-            for part, words, codes in _parts_of_dates(column.values):
+            for part, words, codes in parts_of_dates(column.values):
                 found = self.index.find_all(list(words), f"{name} {part}")
                 yield np.where(codes < 0, np.int32(-1), found[codes]).astype(np.int32), None
             values = np.where(np.isnat(column.values), np.nan, column.values.astype(np.int64) / DAY)
@@ -268,6 +282,45 @@ class TableFeatures:
         yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
 
     # ----------------------------------------------------------------------- results
+
+    def features_of(self) -> dict[str, int]:
+        """How many features each column has."""
+        if self.index.hash_bits:
+            return {}
+        owner = {f"{name}{part}": name for name in self.kinds for part in DATE_PARTS}
+        owner |= {name: name for name in self.kinds}
+        marks = {f"{name}={mark}": name for name in self.kinds for mark in ("missing", "other")}
+        found = dict.fromkeys(self.kinds, 0)
+        for column in range(len(self.index)):
+            space, word = self.index.pair(column)
+            name = owner.get(space) if space else word if word in found else marks.get(word)
+            if name is not None:
+                found[name] += 1
+        return found
+
+    def describe(self, most: int | None = None) -> str:
+        """A table for people: a line per column, of the first `most` if that is given."""
+        counted = any(counts.rows for counts in self.counts.values())
+        header = ["column", "kind", "features", "missing"][: 4 if counted else 3]
+        width, lines = self.features_of(), []
+        for name, kind in list(self.kinds.items())[:most]:
+            counts = self.counts[name]
+            line = [printable(name), kind, f"{width[name]:,}" if width else "hashed"]
+            lines.append(line + [f"{counts.missing / max(1, counts.rows):.2%}"] * counted)
+        left = len(self.kinds) - len(lines)
+        more = f"\n... and {left:,} more columns" if left else ""
+        return left_table(header, lines) + more
+
+    def facts(self) -> list[dict[str, Any]]:
+        """The same in types that JSON has."""
+        width = self.features_of()
+        return [
+            {
+                "column": name, "kind": kind, "features": width.get(name),
+                "missing": self.counts[name].missing, "texts": self.counts[name].texts,
+            }
+            for name, kind in self.kinds.items()
+        ]  # fmt: skip
 
     def remarks(self) -> list[str]:
         """What a person should know about the columns, from the counts of their cells."""
@@ -304,22 +357,56 @@ class TableFeatures:
 
     def to_dict(self) -> dict[str, Any]:
         """Kinds of the columns and means of numbers that were never missing; not the index."""
-        return {"kinds": dict(self.kinds), "fill": dict(self.fill)}
+        saved: dict[str, Any] = {"kinds": [*map(list, self.kinds.items())], "fill": dict(self.fill)}
+        return saved | ({"hash_bits": self.index.hash_bits} if self.index.hash_bits else {})
 
     @classmethod
-    def from_dict(cls, saved: Any, index: FeatureIndex) -> TableFeatures:
-        """The features of a saved table; raises DataError if they are damaged."""
-        kinds = saved.get("kinds") if isinstance(saved, dict) else None
-        fill = saved.get("fill") if isinstance(saved, dict) else None
-        if not isinstance(kinds, dict) or not isinstance(fill, dict):
-            raise DataError("the columns of the table are damaged.")
-        table = cls({str(name): str(kind) for name, kind in kinds.items()}, index)
-        numbers = all(isinstance(mean, float) and np.isfinite(mean) for mean in fill.values())
-        names = [name for name, kind in table.kinds.items() if kind != "category"]
-        if not numbers or not set(fill) <= set(names) or (table.number_columns() < 0).any():
-            raise DataError("the columns of the table are damaged.")
-        table.fill = dict(fill)
+    def from_dict(cls, saved: Any, pairs: Iterable[tuple[str, str]]) -> TableFeatures:
+        """The features of a saved table, closed; raises DataError if they are damaged.
+
+        Parameters
+        ----------
+        saved : mapping
+            As `to_dict` returned it.
+        pairs : iterable of (str, str)
+            Namespace and name of each column.
+        """
+        try:
+            bits, fill = saved.get("hash_bits"), saved["fill"]
+            index = FeatureIndex(bits)
+            for space, name in pairs:
+                index.add(name, space, reserved=True)
+            table = cls({str(name): str(kind) for name, kind in saved["kinds"]}, index)
+            names = [name for name, kind in table.kinds.items() if kind != "category"]
+            numbers = all(isinstance(mean, float) and np.isfinite(mean) for mean in fill.values())
+            if not numbers or not set(fill) <= set(names) or (table.number_columns() < 0).any():
+                raise DataError("a number has no column, or no mean")
+            table.fill = dict(fill)
+        except (DataError, AttributeError, KeyError, TypeError, ValueError) as e:
+            raise DataError(f"the columns of the table are damaged: {e!r}.") from e
+        table.closed = True
         return table
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """What a checkpoint needs: counts as JSON can hold them, and the index."""
+        names, offsets, spaces = self.index.arrays()
+        counts = {name: list(vars(found).values()) for name, found in self.counts.items()}
+        for values in counts.values():  # JSON has no infinity
+            values[-2:] = [repr(value) for value in values[-2:]]
+        return {"counts": counts}, {"names": names, "offsets": offsets, "spaces": spaces}
+
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+        """Go on from a checkpoint."""
+        index = self.index
+        if not index.hash_bits:
+            self.index = FeatureIndex.from_arrays(
+                arrays["names"], arrays["offsets"], arrays["spaces"], index.max_features,
+                index.max_name_bytes,
+            )  # fmt: skip
+        for name, values in facts["counts"].items():
+            counts = dict(zip(vars(ColumnCounts()), values, strict=True))
+            counts |= {"least": float(values[-2]), "greatest": float(values[-1])}
+            self.counts[name] = ColumnCounts(**counts)
 
 
 def _missing(column: Any) -> npt.NDArray[np.bool_]:
@@ -328,17 +415,3 @@ def _missing(column: Any) -> npt.NDArray[np.bool_]:
         return column.codes < 0
     empty = np.isnat(column.values) if isinstance(column, DateColumn) else np.isnan(column.values)
     return empty if column.texts is None else empty & (column.texts.codes < 0)
-
-
-def _parts_of_dates(dates: Array) -> Iterable[tuple[str, Sequence[str], Columns]]:
-    """Month, weekday and hour of dates: the words, and their places, -1 for no date."""
-    empty = np.isnat(dates)
-    moments = np.where(empty, np.datetime64(0, "us"), dates).astype("datetime64[us]")
-    days = moments.astype("datetime64[D]")
-    months = days.astype("datetime64[M]").astype(np.int64) % 12
-    weekdays = (days.astype(np.int64) + 3) % 7  # 1970-01-01 was a Thursday
-    hours = moments.astype(np.int64) // HOUR % 24
-    for part, words, places in (
-        ("month", MONTHS, months), ("weekday", WEEKDAYS, weekdays), ("hour", HOURS, hours)
-    ):  # fmt: skip
-        yield part, words, np.where(empty, -1, places).astype(np.int32)

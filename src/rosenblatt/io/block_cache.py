@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.block import START, Block, Csr, Position
+from rosenblatt.data.block import START, Block, Csr, Position, as_csr
 from rosenblatt.data.source import BaseSource, Source
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.progress import Progress
@@ -80,6 +80,7 @@ class BlockCache:
         self._room: dict[tuple[int, int, Any], Array] = {}
         self.memory_bytes = 0
         self.file_bytes = 0
+        self.sparse = False  # whether a block is; then all are given as Csr
 
     @property
     def nbytes(self) -> int:
@@ -94,6 +95,7 @@ class BlockCache:
 
     def add(self, block: Block) -> bool:
         """Store a block, which must not change afterwards; True if it is the first in the file."""
+        self.sparse = self.sparse or isinstance(block.X, Csr)
         columns = _columns(block)
         size = sum(array.nbytes for array in columns)
         if self._file is None and self.memory_bytes + size <= MEMORY_BYTES:
@@ -120,7 +122,7 @@ class BlockCache:
         with closing(self._from_file()) as others:
             for blocks in (self._held, others):
                 for block in blocks:
-                    yield block
+                    yield self._alike(block)
                     rows += len(block.y)
                     seen += 1
                     self._report(seen, rows, time.perf_counter() - began)
@@ -139,9 +141,12 @@ class BlockCache:
                 self._file.seek(self._starts[at])
                 self._room = {}
                 block = self._read(self._blocks[at], 0)
-            yield block
+            yield self._alike(block)
             rows += len(block.y)
             self._report(seen, rows, time.perf_counter() - began)
+
+    def _alike(self, block: Block) -> Block:
+        return block._replace(X=as_csr(block.X)) if self.sparse else block
 
     def _from_file(self) -> Generator[Block, None, None]:
         """Those that are in the file, one read ahead while the others are used."""
@@ -260,10 +265,8 @@ def permuted(blocks: list[Block], order: npt.NDArray[np.int64]) -> Block:
         for block, at in zip(blocks, places, strict=True):
             weight[at] = 1.0 if block.sample_weight is None else block.sample_weight
     tables = [block.X for block in blocks]
-    sparse = {hasattr(X, "indptr") for X in tables}
-    if len(sparse) > 1:
-        raise DataError("some chunks are sparse and some are not. Give all in one form.")
-    return Block((_sparse if sparse.pop() else _dense)(tables, places), y, weight)
+    sparse = isinstance(tables[0], Csr)
+    return Block((_sparse if sparse else _dense)(tables, places), y, weight)
 
 
 def _dense(tables: list[Array], places: list[Array]) -> Array:

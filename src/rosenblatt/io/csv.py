@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rosenblatt._core import ParsedTable, csv_first_record, csv_records_end, parse_csv
-from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.data.source import label_key
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.dates import DATE, dates_of
 from rosenblatt.io.bad_lines import describe
 from rosenblatt.io.byte_stream import ByteStream, TextBlock
 from rosenblatt.io.limits import DEFAULT
 from rosenblatt.io.location import suffix_of
-from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows, TextFormat
+from rosenblatt.io.text_format import (
+    Encoder,
+    Labels,
+    Parsed,
+    ReadOptions,
+    Rows,
+    TextFormat,
+)
 
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 HEAD = 1 << 20  # bytes that decide the header and the kinds of columns
-DATE = re.compile(
-    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII
-)
-NUMBER, DATE_KIND, CATEGORY = "number", "date", "category"
+NUMBER, DATE_KIND, CATEGORY, DROP = "number", "date", "category", "drop"
 
 
 @dataclass(frozen=True)
@@ -38,31 +43,25 @@ class Layout:
     label : int or None
         The column of labels; None if there is none.
     kinds : tuple of str
-        number, date or category, one per column.
-    missing : bool
-        Whether the head has missing values in columns that are not labels.
-    mixed : frozenset of int
-        Columns of categories of which some cells in the head are numbers.
+        number, date, category or drop, one per column.
+    has_only_numbers : bool
+        Whether the head of the file has nothing but numbers besides the labels. Where lines with
+        other cells are skipped, every column must have some numbers.
+    mixed : mapping of str to str
+        Columns of categories of which some cells in the head are numbers, and the first other one.
     """
 
     names: tuple[str, ...]
     label: int | None
     kinds: tuple[str, ...]
-    missing: bool = False
-    mixed: frozenset[int] = frozenset()
+    has_only_numbers: bool = True
+    mixed: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def features(self) -> tuple[str, ...]:
-        """The names of all columns but that of labels."""
-        return tuple(name for k, name in enumerate(self.names) if k != self.label)
-
-    def has_only_numbers(self, skip: bool = False) -> bool:
-        """Whether the head of the file has nothing but numbers besides the labels.
-
-        With `skip`, lines with other cells are left out, so every column must have some numbers.
-        """
-        others = {k for k, kind in enumerate(self.kinds) if k != self.label and kind != NUMBER}
-        return others <= self.mixed if skip else not others and not self.missing
+    def features(self) -> dict[str, str]:
+        """Names and kinds of the columns that are used."""
+        named = enumerate(zip(self.names, self.kinds, strict=True))
+        return {name: kind for k, (name, kind) in named if k != self.label and kind != DROP}
 
 
 def is_number(target: str | int) -> bool:
@@ -99,6 +98,8 @@ def label_column(
 
 def wanted_columns(layout: Layout, wanted: Sequence[str], place: Any) -> list[int]:
     """The places of columns that are wanted by name."""
+    if not wanted:
+        raise DataError(f"no column of {place} can be used. Give one besides the labels.")
     places = {name: k for k, name in enumerate(layout.names) if k != layout.label}
     for name in wanted:
         if name not in places:
@@ -116,15 +117,17 @@ class Csv(TextFormat):
     ----------
     layout : Layout or None
         Known once a file was opened.
+    encoder : Encoder or None
+        Set it before the first row is read. None: all columns but the labels are numbers.
     """
+
+    encoder: Encoder | None
 
     name = "csv"
 
-    def __init__(
-        self, options: ReadOptions, encoder: Encoder | None, wanted: Sequence[str] | None
-    ) -> None:
+    def __init__(self, options: ReadOptions, wanted: Sequence[str] | None) -> None:
         super().__init__(options)
-        self.encoder, self.wanted = encoder, wanted
+        self.wanted, self.encoder = wanted, None
         self.layout: Layout | None = None
         self.delimiter = options.delimiter or ","
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n':
@@ -231,48 +234,50 @@ class Csv(TextFormat):
     def _layout(self, names: tuple[str, ...], label: int | None, records: Any) -> Layout:
         """The kinds of columns, from the head of the file."""
         table = self._parse(records, "m" * len(names))
-        there, kinds = ~np.isnan(table.numbers), []
-        letters = ("t" if k in table.odd else "-" for k in range(len(names)))
-        texts = self._parse(records, "".join(letters))
-        words = dict(zip(sorted(table.odd), texts.words, strict=True))
-        missing, mixed = False, set()
-        for k in range(len(names)):
-            if k not in table.odd:
-                # labels that are all NA may be texts
-                kinds.append(NUMBER if there[:, k].any() or k != label else CATEGORY)
-                missing |= k != label and not there[:, k].all()
-            else:
-                dates = all(DATE.fullmatch(word.strip()) for word in words[k])
-                kinds.append(DATE_KIND if dates else CATEGORY)
-                if there[:, k].any():
-                    mixed.add(k)
-        for name, kind in (self.options.kinds or {}).items():
-            if name in names:
-                kinds[names.index(name)] = kind
-        return Layout(names, label, tuple(kinds), missing, frozenset(mixed))
+        forced, skip = self.options.kinds or {}, self.options.on_error == "skip"
+        kinds, mixed, plain = [], {}, True
+        for k, name in enumerate(names):
+            numbers = ~np.isnan(table.numbers[:, k])
+            words = table.odd[k][2] if k in table.odd else ()
+            kind = CATEGORY if words else NUMBER
+            if words and not numbers.any() and all(DATE.fullmatch(word.strip()) for word in words):
+                kind = DATE_KIND
+            if k == label and not numbers.any() and not words:
+                kind = CATEGORY  # labels that are all NA may be texts
+            kinds.append(forced.get(name, kind))
+            if k == label or kinds[k] == DROP:
+                continue
+            if words and numbers.any() and name not in forced:
+                mixed[name] = words[0]
+            plain &= (skip and bool(numbers.any())) or bool(numbers.all())
+        return Layout(names, label, tuple(kinds), plain, mixed)
 
     def _choose(self, piece: Any) -> None:
         """Which columns are kept, and how they are parsed."""
         layout = self.layout
         assert layout is not None
-        used = range(len(layout.names))
-        if self.wanted is not None:
-            used = wanted_columns(layout, self.wanted, piece)  # type: ignore[assignment]
-        self._used = [k for k in used if k != layout.label]
+        wanted = list(layout.features) if self.wanted is None else self.wanted
+        self._used = wanted_columns(layout, wanted, piece)
         self.feature_names = tuple(layout.names[k] for k in self._used)
-        number = "n" if self.encoder is None else "m"
-        letter = {NUMBER: number, DATE_KIND: "t", CATEGORY: "t"}
-        if self.encoder is None:
-            letter = dict.fromkeys(letter, "n")
-        kept = set(self._used)
-        self._letters = "".join(
-            "l" if k == layout.label else letter[kind] if k in kept else "-"
-            for k, kind in enumerate(layout.kinds)
-        )
         by_place = sorted(self._used)
         self._order = None
         if by_place != self._used:
             self._order = np.array([by_place.index(k) for k in self._used])
+
+    @cached_property
+    def _letters(self) -> str:
+        """How each column is parsed, see core/parse_csv.hpp."""
+        layout = self.layout
+        assert layout is not None
+        if self.encoder is None:
+            letter = dict.fromkeys(layout.kinds, "n")
+        else:
+            letter = {NUMBER: "m", DATE_KIND: "t", CATEGORY: "t"}
+        kept = set(self._used)
+        return "".join(
+            "l" if k == layout.label else letter[kind] if k in kept else "-"
+            for k, kind in enumerate(layout.kinds)
+        )
 
     def cut(self, data: bytearray, size: int) -> int:
         """Where the last whole record of data[:size] ends; 0 if there is none."""
@@ -297,9 +302,7 @@ class Csv(TextFormat):
         table: ParsedTable = parsed.content
         labels = self._labels(table)
         if self.encoder is not None:
-            X = self.encoder.encode(self.batch(table))
-            self.feature_names = tuple(self.encoder.feature_names)
-            return Rows(X, labels)
+            return Rows(self.encoder.encode(self.batch(table)), labels)
         if self._order is None:
             return Rows(table.numbers, labels)
         return Rows(np.ascontiguousarray(table.numbers[:, self._order]), labels)
@@ -330,7 +333,7 @@ class Csv(TextFormat):
                     columns[k] = dates_of(column) if date else column
                 texts += 1
         names = tuple(layout.names[k] for k in self._used)
-        return ColumnBatch(names, tuple(columns[k] for k in self._used), None, n_rows)
+        return ColumnBatch(names, tuple(columns[k] for k in self._used), n_rows)
 
 
 def _kind_of_cell(cell: str, missing: Sequence[str]) -> str | None:
@@ -348,33 +351,3 @@ def _odd(odd: Mapping[int, Any], column: int, n_rows: int) -> TextColumn | None:
     codes = np.full(n_rows, -1, np.int32)
     codes[rows] = places
     return TextColumn(codes, tuple(words))
-
-
-def dates_of(column: TextColumn) -> DateColumn:
-    """Texts as dates and times; those that are none are kept apart.
-
-    >>> dates_of(TextColumn(np.array([0, -1, 1], np.int32), ("2020-01-02 03:04Z", "?!"))).values
-    array(['2020-01-02T03:04:00.000000',                        'NaT',
-                                  'NaT'], dtype='datetime64[us]')
-    """
-    values = np.array([*map(_date, column.words), np.datetime64("NaT")], "datetime64[us]")
-    odd = np.flatnonzero(np.isnat(values[:-1])).tolist()
-    if not odd:
-        return DateColumn(values[column.codes])
-    place = np.full(len(values), -1, np.int32)
-    place[odd] = np.arange(len(odd))
-    texts = TextColumn(place[column.codes], tuple(column.words[k] for k in odd))
-    return DateColumn(values[column.codes], texts)
-
-
-def _date(word: str) -> np.datetime64:
-    text = word.strip()
-    try:
-        if not DATE.fullmatch(text):
-            return np.datetime64("NaT")
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return np.datetime64("NaT")
-    return np.datetime64(moment, "us")

@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.errors import DataError, LabelError, MissingPackageError
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.io.bad_lines import LISTED, BadLine
 from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.csv import CATEGORY, DATE_KIND, NUMBER, Layout, label_column, wanted_columns
+from rosenblatt.io.csv import (
+    CATEGORY,
+    DATE_KIND,
+    DROP,
+    NUMBER,
+    Layout,
+    label_column,
+    wanted_columns,
+)
 from rosenblatt.io.limits import DEFAULT
 from rosenblatt.io.location import Piece, is_url, unreadable
 from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows
@@ -67,12 +75,12 @@ class Parquet:
     def __init__(
         self,
         options: ReadOptions,
-        encoder: Encoder | None,
         wanted: Sequence[str] | None,
         dataset: Any = None,
     ) -> None:
         pyarrow()
-        self.options, self.encoder, self.wanted, self.dataset = options, encoder, wanted, dataset
+        self.options, self.wanted, self.dataset = options, wanted, dataset
+        self.encoder: Encoder | None = None
         self.feature_names: tuple[str, ...] = ()
         self.layout: Layout | None = None
         self._names: list[str] = []  # of the columns that are read
@@ -153,17 +161,17 @@ class Parquet:
         forced = self.options.kinds or {}
         kinds = tuple(forced.get(name) or _kind(schema.field(name).type) for name in names)
         plain = [_is_plain(schema.field(name).type) for name in names]
-        others = any(not plain[k] for k in range(len(names)) if k != label)
-        layout = Layout(tuple(names), label, kinds, others or any(c != label for c in empty))
+        used = [k for k, kind in enumerate(kinds) if k != label and kind != DROP]
+        only_numbers = all(plain[k] and k not in empty for k in used)
+        layout = Layout(tuple(names), label, kinds, only_numbers)
         if self.layout is not None and self.layout.names != layout.names:
             raise DataError(
                 f"the columns of {place} are {names[:20]}, those of the files before it "
                 f"{list(self.layout.names[:20])}. Give files of the same columns."
             )
-        self.layout = layout
-        used = [k for k in range(len(names)) if k != label]
-        if self.wanted is not None:
-            used = wanted_columns(layout, self.wanted, place)
+        self.layout = self.layout or layout
+        wanted = list(layout.features) if self.wanted is None else self.wanted
+        used = wanted_columns(layout, wanted, place)
         self.feature_names = tuple(names[k] for k in used)
         self._others = [
             f"column {names[k]!r} of {place} has values of type {schema.field(names[k]).type}, not "
@@ -211,7 +219,7 @@ class Parquet:
         kinds = dict(zip(self.layout.names, self.layout.kinds, strict=True))
         used = self._names[: None if self.layout.label is None else -1]
         columns = [_column(batch.column(name), kinds[name]) for name in used]
-        made = ColumnBatch(tuple(used), tuple(columns), None, batch.num_rows)
+        made = ColumnBatch(tuple(used), tuple(columns), batch.num_rows)
         return Parsed(
             batch.num_rows,
             n,
@@ -273,7 +281,6 @@ class Parquet:
         X = content.columns
         if self.encoder is not None:
             X = self.encoder.encode(X)
-            self.feature_names = tuple(self.encoder.feature_names)
         if content.labels is None:
             return Rows(X, Labels(np.full(parsed.n_rows, -1, np.int32), []))
         return Rows(X, _labels(content.labels))
@@ -328,6 +335,8 @@ def _column(column: Any, kind: str) -> NumberColumn | TextColumn | DateColumn:
 def _kind(type: Any) -> str:
     import pyarrow.types as kind
 
+    if kind.is_boolean(type):
+        return CATEGORY
     if _is_plain(type) or kind.is_decimal(type) or kind.is_null(type):
         return NUMBER
     if kind.is_time(type) or kind.is_duration(type):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,6 +86,15 @@ class FileSource(BaseSource):
         return getattr(self.format, "layout", None)
 
     @property
+    def encoder(self) -> Any:
+        """What makes rows of numbers of table columns; None if they are numbers."""
+        return getattr(self.format, "encoder", None)
+
+    def encode_with(self, encoder: Encoder) -> None:
+        """Make rows of the columns of a table with this encoder. Call it before reading."""
+        self.format.encoder = encoder  # type: ignore[attr-defined]  # of tables
+
+    @property
     def first_column(self) -> int:
         """Columns before it have no feature: 1 where LIBSVM indices count from 1."""
         return getattr(self.format, "first_column", 0)
@@ -149,6 +158,8 @@ class FileSource(BaseSource):
             skipped = SkippedLines(after.skipped, self.skipped.first[: after.skipped])
         else:
             self.unlabelled = 0
+            if self.encoder is not None:
+                self.encoder.begin()
         self.skipped = skipped
         piece, total = self.pieces[0], sum(p.size for p in self.pieces)
         for parsed in self._parsed(offset):
@@ -202,29 +213,21 @@ class FileSource(BaseSource):
             raise DataError(f"{piece}, {bad[0]}. {SKIPPING}")
         self.skipped = self.skipped.plus(parsed.n_bad, bad)
 
-    def copy_to(self, file: Any) -> int:
-        """Copy the bytes of a pipe to a file. Returns how many there are."""
-        assert self._stream is not None
-        size, data = 0, bytearray(1 << 20)
-        with self._stream as stream:
-            while n := stream.fill(data, 0, len(data)):
-                file.write(memoryview(data)[:n])
-                size += n
-        file.flush()
-        return size
-
-    def get_state(self) -> dict[str, Any]:
-        """What reading has found so far, as JSON can hold it."""
-        return {
+    def get_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What reading has found so far, as JSON can hold it, and as arrays."""
+        table, arrays = ({}, {}) if self.encoder is None else self.encoder.get_state()
+        found = {
             "feature_names": list(self.format.feature_names),
             "first_column": self.first_column,
             "large_indices": [] if self.large_indices is None else self.large_indices.tolist(),
             "words": self.labels.words if self.labels.values.dtype.kind in "if" else [],
             "skipped": asdict(self.skipped),
             "unlabelled": self.unlabelled,
+            "table": table,
         }
+        return found, {f"table.{name}": array for name, array in arrays.items()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Continue with what an earlier run found; the labels are there already."""
         if words := state["words"]:
             self.labels.set_state(self.labels.values, self.labels.closed, list(map(str, words)))
@@ -235,6 +238,9 @@ class FileSource(BaseSource):
             self.format.first_column = int(state["first_column"])
             if self.format.features is not None:
                 self.format.features = index_of(state["large_indices"])
+        if self.encoder is not None:
+            held = {k.removeprefix("table."): a for k, a in arrays.items() if k[:6] == "table."}
+            self.encoder.set_state(state["table"], held)
 
     def described(self) -> dict[str, Any]:
         """What was asked for, as JSON can hold it."""
@@ -268,7 +274,6 @@ def open_source(
     place: Any,
     options: ReadOptions | None = None,
     *,
-    encoder: Encoder | None = None,
     labels: LabelIndex | None = None,
     feature_names: Sequence[str] | None = None,
     stream: ByteStream | None = None,
@@ -281,8 +286,6 @@ def open_source(
     place : str, Path or dataset of pyarrow
         "-" is standard input.
     options : ReadOptions or None
-    encoder : Encoder or None
-        Makes numbers of table columns. None: all columns but the labels are numbers.
     labels : LabelIndex or None
         Codes of labels that are known.
     feature_names : sequence of str or None
@@ -327,7 +330,7 @@ def open_source(
         if name in ("libsvm", "vw"):
             format = Libsvm(options, features) if name == "libsvm" else VWText(options)
         elif name == "csv":
-            format = Csv(options, encoder, feature_names)
+            format = Csv(options, feature_names)
             look = stream or ByteStream(first)
             try:
                 format.begin(look)
@@ -335,7 +338,7 @@ def open_source(
                 if stream is None:
                     look.close()
         else:
-            format = Parquet(options, encoder, feature_names, dataset)
+            format = Parquet(options, feature_names, dataset)
             if not first.is_pipe:
                 format.look(first)
     except BaseException:

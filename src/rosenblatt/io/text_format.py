@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.column_batch import ColumnBatch
 from rosenblatt.errors import ParameterError
+from rosenblatt.features.column_batch import ColumnBatch
 from rosenblatt.io.bad_lines import BadLine
 from rosenblatt.io.byte_stream import (
     ByteStream,
@@ -28,8 +28,8 @@ THREADS = 2
 SETTINGS = {
     "libsvm": ("n_features", "zero_based"),
     "vw": ("bits", "hash", "constant"),
-    "csv": ("target", "header", "delimiter", "missing", "kinds"),
-    "parquet": ("target", "kinds"),
+    "csv": ("target", "header", "delimiter", "missing", "kinds", "bits"),
+    "parquet": ("target", "kinds", "bits"),
 }
 
 
@@ -91,9 +91,8 @@ class ReadOptions:
 class Encoder(Protocol):
     """What turns table columns of any kind into rows of numbers."""
 
-    @property
-    def feature_names(self) -> Sequence[str]:
-        """The names of the columns of the rows so far."""
+    def begin(self) -> None:
+        """The first row comes next."""
 
     def encode(self, batch: ColumnBatch) -> Any:
         """Rows of numbers, dense or Csr."""

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt._core import decide
+from rosenblatt.data.block import as_csr
 from rosenblatt.errors import DataError
-from rosenblatt.text import html_table, plural, text_table
+from rosenblatt.text import html_table, plural, printable, text_table
 
 if TYPE_CHECKING:
     from rosenblatt.model.linear_model import LinearModel
@@ -244,15 +245,6 @@ class ModelExplanation:
         return "".join(f"<p>{escape(p.title)}</p>{html_table(*p.table())}" for p in self.planes)
 
 
-def printable(name: Any) -> str:
-    """A name for the terminal, with control characters escaped: files may contain any name.
-
-    >>> print(printable("a\\x1b[2J\\n"))
-    a\\x1b[2J\\n
-    """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(name))
-
-
 def largest_first(sizes: Array, most: int) -> Array:
     """Where the `most` largest are, the first of equal ones first; in time linear in their number.
 
@@ -321,6 +313,12 @@ def _plane(model: LinearModel, k: int) -> tuple[Array, float]:
 
 def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
     """`x` as a table of one row, and the features it contains."""
+    if model.columns is not None and not hasattr(x, "tocsr"):
+        if hasattr(x, "to_dict"):  # a row of a frame, or a frame of one row
+            x = x.to_dict("records") if np.ndim(x) == 2 else x.to_dict()
+        rows = [x] if isinstance(x, Mapping) else x
+        if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
+            return _of_table(model, rows)
     if isinstance(x, Mapping):
         return _named(model, x)
     if model.feature_names and hasattr(x, "to_dict") and np.ndim(x) == 1:
@@ -336,6 +334,17 @@ def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
     row = as_matrix(model._matrix(table), "x")
     _check_one(row.shape[0], "rows")
     return row, np.arange(row.shape[1])
+
+
+def _of_table(model: LinearModel, rows: list[Mapping[Any, Any]]) -> tuple[Any, Array]:
+    """A row of columns as features; columns that are left out are missing."""
+    _check_one(len(rows), "rows")
+    assert model.table is not None
+    unknown = [str(name) for name in rows[0] if name not in model.table.kinds]
+    if unknown:
+        raise DataError(f"The model has no column {unknown[0]!r}{_near(unknown[0], model)}.")
+    row = as_csr(model._matrix(rows))
+    return row.to_scipy(), row.indices.copy()
 
 
 def _named(model: LinearModel, x: Mapping[Any, Any]) -> tuple[Any, Array]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rosenblatt.data.block import Csr, core_rows
 from rosenblatt.errors import DataError, NotSupportedError, OverflowedError
 
 if TYPE_CHECKING:
+    from rosenblatt.features.table_features import TableFeatures
     from rosenblatt.model.explain import Explanation, ModelExplanation
 
 Array = npt.NDArray[Any]
@@ -47,7 +49,8 @@ class LinearModel:
     training : mapping
         What training did: rows, epochs, mistakes, updates, ...
     columns : mapping or None
-        How raw columns became these features. The methods take features, not raw columns.
+        The kinds of the columns of a table from which the features were made. The methods take such
+        tables (frames, or mappings from columns to values), and arrays of features.
     namespaces : tuple of str
         The namespace of each feature, or empty.
     deviations : float64 array of shape (d,) or None
@@ -164,6 +167,23 @@ class LinearModel:
         joint = "^" if self.reader.get("format") == "vw" else "="
         return f"{space}{joint}{self.feature_names[k]}" if space else self.feature_names[k]
 
+    @cached_property
+    def table(self) -> TableFeatures | None:
+        """What makes features of the columns of a table; None if the columns are the features."""
+        if self.columns is None:
+            return None
+        from rosenblatt.features.table_features import TableFeatures
+
+        spaces = self.namespaces or ("",) * len(self.feature_names)
+        pairs = zip(spaces, self.feature_names, strict=True)
+        table = TableFeatures.from_dict(self.columns, pairs)
+        if table.n_features != self.n_features:
+            raise DataError(
+                f"the columns of the model make {table.n_features} features, and it has weights "
+                f"for {self.n_features}. Train it again."
+            )
+        return table
+
     def decision_function(self, X: Any) -> Array:
         """Return the scores w.x + b.
 
@@ -171,7 +191,8 @@ class LinearModel:
         ----------
         X : array, sparse matrix or frame of shape (n_rows, n_features), or list of mappings
             Sparse rows may have fewer or more columns. A mapping has numbers and texts by name, as
-            in `learn_one`. Features that are not in the model have weight 0.
+            in `learn_one`. Features that are not in the model have weight 0. If the model was
+            trained on a table, also a dict of columns; what a mapping leaves out is missing.
 
         Returns
         -------
@@ -291,11 +312,6 @@ class LinearModel:
 
     def _rows_by_name(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         """CSR rows of mappings from names to values."""
-        if self.columns is not None:
-            raise NotSupportedError(
-                "This model was trained on raw columns, which were encoded first. Use "
-                "predict_file, or give encoded rows."
-            )
         known, indptr = self.columns_by_name(), [0]
         indices: list[int] = []
         values: list[float] = []
@@ -309,7 +325,16 @@ class LinearModel:
 
     def _matrix(self, X: Any) -> Any:
         """Arrays and sparse matrices as they are; frames, if their columns are ours; lists."""
-        if isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X):
+        listed = isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X)
+        if self.columns is not None and (listed or isinstance(X, Mapping) or _is_frame(X)):
+            from rosenblatt.features.frames import batch_of_frame, batch_of_rows
+
+            table = self.table
+            assert table is not None
+            make = batch_of_rows if listed else batch_of_frame
+            marks = self.reader.get("missing") or ()
+            return table.encode(make(X, table.kinds, marks, table.kinds))
+        if listed:
             return self._rows_by_name(X)
         names = tuple(getattr(X, "columns", ()))
         named = names and self.feature_names and all(isinstance(c, str) for c in names)
@@ -364,6 +389,10 @@ class LinearModel:
         ):  # fmt: skip
             return f"large_indices are {large.dtype} of shape {large.shape}, or not distinct"
         return None
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") or hasattr(X, "schema")
 
 
 def entry_of(

@@ -31,6 +31,7 @@ from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 
 Array = npt.NDArray[Any]
 FORMAT = 3
+SOURCE = "source."  # before the names of arrays of the source
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -121,7 +122,7 @@ class Checkpoint:
     epoch_seconds, elapsed
         Seconds of the epochs that are done, and of this one.
     run, arrays
-        The state of the machines, see `MachineGroup.get_state`.
+        The state of the machines, see `MachineGroup.get_state`, and arrays of the source.
     labels : array
         In the order in which they were first seen.
     made_by : str
@@ -322,8 +323,11 @@ class CheckpointObserver:
         labels: LabelIndex = source.labels
         try:
             labels.set_state(saved.labels, saved.closed)
-            source.set_state(saved.source)
-            group.set_state(saved.run, saved.arrays)
+            arrays = saved.arrays.items()
+            held = {name[len(SOURCE) :]: a for name, a in arrays if name.startswith(SOURCE)}
+            source.set_state(saved.source, held)
+            others = {name: a for name, a in arrays if not name.startswith(SOURCE)}
+            group.set_state(saved.run, others)
             done = len(saved.epoch_seconds)
             if group.n_epochs != done or not (done or saved.position.rows):
                 raise Damaged(f"counts of {group.n_epochs} epochs, times of {done}")
@@ -372,12 +376,14 @@ class CheckpointObserver:
         assert self._run is not None
         source, group, timer = self._run
         run, arrays = group.get_state()
+        found, held = source.get_state()
+        arrays |= {f"{SOURCE}{name}": array for name, array in held.items()}
         saved = Checkpoint(
             settings=self.settings,
             reader=self.reader,
             file=self.file,
             finished=finished,
-            source=source.get_state(),
+            source=found,
             closed=source.labels.closed,
             position=position,
             epoch_seconds=timer.seconds,

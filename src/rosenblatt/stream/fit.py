@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,11 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.data.labels import as_labels, sorted_classes
 from rosenblatt.data.source import ChunkSource, LabelIndex
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.block_cache import Shuffle
-from rosenblatt.io.location import Piece, is_pipe, is_url
+from rosenblatt.io.location import is_pipe, is_url
 from rosenblatt.io.parquet import dataset_files, is_dataset
 from rosenblatt.io.reader import FileChunks, FileSource, open_source
 from rosenblatt.io.text_format import ReadOptions
@@ -31,11 +32,9 @@ from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver
+from rosenblatt.stream.table_chunks import TableChunks, open_chunks
 from rosenblatt.stream.train import Silent, Trained, Watcher, train
-
-if TYPE_CHECKING:  # pyarrow is for raw columns
-    from rosenblatt.data.columns.frozen import Columns
-    from rosenblatt.data.columns.learning import Wishes
+from rosenblatt.text import printable
 
 Array = npt.NDArray[Any]
 EVERY = 30.0  # seconds between checkpoints
@@ -68,8 +67,8 @@ class FitResult:
         What was read.
     file_bytes : int
         Its size on disk.
-    columns : Columns or None
-        What was done to raw columns.
+    table : TableFeatures or None
+        Kinds of the columns of a table, their features, and counts of their cells.
     unlabelled : int
         Rows without a label, which were not learned from.
     """
@@ -85,7 +84,7 @@ class FitResult:
     out: Path | None = None
     file: Path | None = None
     file_bytes: int = 0
-    columns: Columns | None = None
+    table: TableFeatures | None = None
     unlabelled: int = 0
 
     @property
@@ -148,7 +147,7 @@ class FitResult:
             "cache_bytes": self.cache_bytes,
             "megabytes_per_second": self.file_bytes / 1e6 / self.epoch_seconds[0],
             "rows_per_second": self.n_rows * self.n_epochs / in_all,
-            "columns": None if self.columns is None else self.columns.facts(),
+            "columns": None if self.table is None else self.table.facts(),
         }
 
 
@@ -187,14 +186,23 @@ def _result(
     feature_names: Sequence[str],
     options: Mapping[str, Any],
     source: FileSource | None = None,
-    columns: Columns | None = None,
+    table: TableFeatures | None = None,
     skipped: SkippedLines | None = None,
     **more: Any,
 ) -> FitResult:
     group = run.group
     coef, intercept = group.kept()
+    spaces: tuple[str, ...] = ()
+    deviations = None
     if source is not None:
         coef = coef[:, source.columns(coef.shape[1])]
+    if table is not None:
+        coef = np.pad(coef, ((0, 0), (0, table.n_features - coef.shape[1])))
+        feature_names, spaces = table.names()
+        if run.scaled is not None:
+            coef, intercept = run.scaled.unscaled(coef, intercept)
+            deviations = run.scaled.deviations(table.n_features)
+            table.fill = run.scaled.fill()
     assert group.learner is not None
     trace = group.trace()
     progressive_error = group.errors / group.n_scored
@@ -206,12 +214,13 @@ def _result(
             "updates": trace.n_updates, "progressive_error": progressive_error,
             "stop_reasons": [str(reason) for reason in group.reasons],
         },
-        columns=None if columns is None else columns.to_json(),
+        columns=None if table is None or table.is_plain else table.to_dict(),
+        namespaces=spaces, deviations=deviations,
         large_indices=None if source is None else source.large_indices,
     )  # fmt: skip
     return FitResult(
         model, trace, skipped or SkippedLines(), time.perf_counter() - began, run.epoch_seconds,
-        progressive_error, run.cache_memory_bytes, run.cache_file_bytes, columns=columns, **more,
+        progressive_error, run.cache_memory_bytes, run.cache_file_bytes, table=table, **more,
     )  # fmt: skip
 
 
@@ -227,10 +236,7 @@ def fit_file(
     rule: str | Rule = "perceptron",
     eta0: float = 1.0,
     fit_intercept: bool = True,
-    columns: str = "auto",
-    scaling: str | None = None,
-    max_categories: int | None = None,
-    hash_bits: int | None = None,
+    scale: bool | None = None,
     kinds: Mapping[str, str] | None = None,
     missing: Sequence[str] | None = None,
     shuffle: bool = False,
@@ -244,8 +250,9 @@ def fit_file(
     """Train on a file that need not fit in memory, and write the model.
 
     The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=max_iter, tol=None,
-    keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file; where columns
-    are not numbers, on what is made of them (docs/how-to/columns.md).
+    keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on the whole file, if its
+    columns are numbers. Of columns of text, dates or missing values features are made
+    (docs/how-to/columns.md).
 
     Parameters
     ----------
@@ -265,13 +272,12 @@ def fit_file(
         The learning rate, of rules that have one.
     fit_intercept : bool
         Learn an offset.
-    columns : "auto", "plain" or "raw"
-        "plain": the columns of CSV and Parquet are numbers. "raw": a first pass over the file
-        learns how to make numbers of them. "auto": plain, unless something is no number (with
-        ``on_error="skip"``: unless a column of the first block has no number at all) or one of the
-        next five is given.
-    scaling, max_categories, hash_bits, kinds
-        As for :func:`rosenblatt.learn_columns`.
+    scale : bool or None
+        Centre and scale number columns of a table while learning; the weights are those for the
+        numbers as they are. None: if the head of the file has anything but numbers.
+    kinds : mapping or None
+        "number", "category", "date" or "drop" for some columns of a table. The others have the kind
+        that the head of the file shows, or the schema.
     missing : sequence of str
         Marks of missing values besides the usual ones; see :func:`rosenblatt.read_chunks`.
     shuffle : bool
@@ -311,39 +317,71 @@ def fit_file(
         check_output(out, {"the data file": path})
     watcher = watcher or Silent()
     reading.setdefault("progress", watcher.progress)
-    wanted: dict[str, Any] = {
-        "scaling": scaling, "max_categories": max_categories, "hash_bits": hash_bits,
-        "kinds": None if not kinds else dict(kinds),
-    }  # fmt: skip
-    if missing:
-        reading["missing"] = tuple(missing)
-    wishes = _wishes(wanted)
-    mode = columns_mode(columns, wishes, reading)
-    asked = {**options, **wanted}
+    read = ReadOptions.of({**reading, "kinds": dict(kinds or {}) or None,
+                           "missing": tuple(missing or ()) or None})  # fmt: skip
+    asked = {**options, "scale": scale}
     if shuffle:
         seeded = {"shuffle": True, "random_state": random_state}
         options |= seeded
         asked |= seeded
         asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
     with _checkpoints(checkpoint, checkpoint_every, resume, asked, file, watcher) as saves:
-        run, source, found = _train_file(
-            file, mode, ReadOptions.of(reading), wishes, saves, settings=settings,
-            scratch=out.parent, shuffle=order, watcher=watcher,
+        source, scaled = open_table(file, read, scale, watcher.say)
+        if saves is not None:
+            saves.check_reader(source.described())
+        table: TableFeatures | None = source.encoder
+        run = train(
+            source, settings, scratch=out.parent, shuffle=order, watcher=watcher, checkpoint=saves,
+            scaled=table if scaled else None,
         )  # fmt: skip
         result = _result(
-            run, began, _file_names(source, found), options, source, found, out=out,
+            run, began, source.format.feature_names, options, source, table, out=out,
             file=Path(source.place), file_bytes=source.size, skipped=source.skipped,
             unlabelled=source.unlabelled,
         )  # fmt: skip
         save_model(result.model, out)
         if saves is not None:
             saves.finish()
+    for remark in () if table is None else table.remarks():
+        watcher.say(remark)
     return result
 
 
-def _file_names(source: FileSource, columns: Columns | None) -> Sequence[str]:
-    """Feature names, known before the first block: a resumed run may have no block to read."""
-    return source.format.feature_names if columns is None else columns.feature_names
+def open_table(
+    file: Any, options: ReadOptions, scale: bool | None, say: Callable[[str], object]
+) -> tuple[FileSource, bool]:
+    """A file to train on, with an encoder if its columns are no numbers; whether to scale them."""
+    source = open_source(file, options, features=FeatureIndex())
+    return source, encode_table(source, scale, say)
+
+
+def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], object]) -> bool:
+    """Encode the columns of a table if they are no numbers. Returns whether to scale them."""
+    layout, options = source.layout, source.options
+    if layout is None:
+        if scale:
+            raise ParameterError(
+                f"scale is for columns of tables; {source.place} is read as {source.format.name}, "
+                "where a feature that is absent is 0. Leave it out."
+            )
+        return False
+    kinds = options.kinds or {}
+    for name in kinds:
+        if name not in layout.names:
+            raise ParameterError(
+                f"there is no column {name!r}; there are {list(layout.names[:20])}."
+            )
+    scaled = (not layout.has_only_numbers and not options.bits) if scale is None else scale
+    asked = set(kinds.values()) - {"drop"} or options.missing or options.bits
+    if layout.has_only_numbers and not scaled and not asked:
+        return False
+    for name, text in layout.mixed.items():
+        say(
+            f"column {printable(name)} has numbers, and texts such as {printable(text)!r}: each "
+            f"value is a category. --column {printable(name)}=number (kinds=) takes it for numbers."
+        )
+    source.encode_with(TableFeatures(layout.features, FeatureIndex(options.bits)))
+    return scaled
 
 
 def local_files(place: Any) -> list[Path]:
@@ -351,78 +389,6 @@ def local_files(place: Any) -> list[Path]:
     if is_dataset(place):
         return dataset_files(place)
     return [] if is_url(place) or is_pipe(place) else [Path(place)]
-
-
-def _wishes(wanted: Mapping[str, Any]) -> Wishes | None:
-    """How raw columns are to be learned; None if no option was given."""
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if not given:
-        return None
-    from rosenblatt.data.columns.learning import Wishes
-
-    return Wishes(**given)
-
-
-def columns_mode(columns: str, wishes: Wishes | None, reading: Mapping[str, Any]) -> str:
-    """plain, raw, or auto: the file decides."""
-    if columns not in ("auto", "raw", "plain"):
-        raise ParameterError(f"columns must be 'auto', 'raw' or 'plain', got {columns!r}.")
-    asked = "missing" in reading or (wishes is not None and wishes != type(wishes)())
-    if asked and columns == "plain":
-        raise ParameterError(
-            "columns='plain' leaves the columns as they are: leave out what is asked of them."
-        )
-    return "raw" if asked else columns
-
-
-def _train_file(
-    file: Any,
-    columns: str,
-    options: ReadOptions,
-    wishes: Wishes | None,
-    saves: CheckpointObserver | None,
-    *,
-    watcher: Watcher,
-    scratch: Path,
-    **training: Any,
-) -> tuple[Trained, FileSource, Columns | None]:
-    """Plain columns if they are numbers, else columns that are learned in a pass before."""
-    source, learned, digest = open_source(file, options, features=FeatureIndex()), None, None
-    if columns == "auto":
-        layout, skip = source.layout, options.on_error == "skip"
-        columns = "raw" if layout is not None and not layout.has_only_numbers(skip) else "plain"
-    with ExitStack() as stack:
-        if columns == "raw":
-            from rosenblatt.data.columns.learning import Wishes
-            from rosenblatt.stream.columns import ColumnsEncoder, learn_file_columns
-
-            file = stack.enter_context(repeatable(file, source, scratch))
-            watcher.say(f"{source.place} has columns that are not all numbers: learning them first")
-            watcher.begin(0)
-            learned = learn_file_columns(file, options, wishes or Wishes())
-            for remark in learned.remarks:
-                watcher.say(remark)
-            encoder = ColumnsEncoder(learned)
-            digest = encoder.digest
-            source = open_source(
-                file, replace(options, kinds=encoder.kinds), encoder=encoder,
-                feature_names=list(encoder.kinds),
-            )  # fmt: skip
-        if saves is not None:
-            saves.check_reader({**source.described(), "columns": digest})
-        run = train(source, watcher=watcher, checkpoint=saves, scratch=scratch, **training)
-    return run, source, learned
-
-
-@contextmanager
-def repeatable(file: Any, source: FileSource, folder: Path) -> Iterator[Any]:
-    """The file; of a pipe, a temporary copy that can be read twice."""
-    if source.repeatable:
-        yield file
-        return
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".rosenblatt-pipe-") as copy:
-        size = source.copy_to(copy)
-        yield Piece(copy.name, source.format.name, size, shown=source.place)
 
 
 def _checkpoints(
@@ -462,6 +428,9 @@ def fit_stream(
     feature_names: Sequence[str] | None = None,
     shuffle: bool = False,
     random_state: int = 0,
+    scale: bool | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
     cache: str | Path | None = None,
     watcher: Watcher | None = None,
 ) -> FitResult:
@@ -469,15 +438,16 @@ def fit_stream(
 
     The weights are, to the bit, those of ``Perceptron(shuffle=False, max_iter=max_iter, tol=None,
     keep=keep, rule=rule, eta0=eta0, fit_intercept=fit_intercept)`` on all rows as one float64
-    matrix.
+    matrix, if they are numbers. Of other columns features are made (docs/how-to/columns.md).
 
     Parameters
     ----------
     chunks : iterable or function that returns one
-        Of (X, y) or (X, y, sample_weight). X is an array, a sparse matrix or a frame; sparse ones
-        may get wider. Also what :func:`rosenblatt.read_chunks` returns, or a
-        :class:`rosenblatt.RawStream`. An iterator, such as a generator, can be read only once: with
-        more than one epoch its rows are cached. Anything else is iterated again for each epoch.
+        Of (X, y) or (X, y, sample_weight). X is an array, a sparse matrix, a frame, an Arrow table
+        or a dict of columns; sparse matrices may get wider. Also what
+        :func:`rosenblatt.read_chunks` returns. An iterator, such as a generator, can be read only
+        once: with more than one epoch its rows are cached. Anything else is iterated again for each
+        epoch.
     max_iter : int
         The most epochs. Training stops earlier after an epoch without an update, or when the
         weights return to earlier ones.
@@ -498,6 +468,14 @@ def fit_stream(
         rows are cached first.
     random_state : int
         Seed of the order, with `shuffle`. The same seed gives the same weights.
+    scale : bool or None
+        Centre and scale number columns while learning; the weights are those for the numbers as
+        they are. None: if a column of the first chunk is not of numbers.
+    kinds : mapping or None
+        "number", "category", "date" or "drop" for some columns of frames. The others have the kind
+        that the first chunk shows.
+    missing : sequence of str
+        Texts that mean that a value is missing in a frame, besides None and NaN.
     cache : str, Path or None
         Folder for rows that are cached, beyond 32 MiB in memory; that for temporary files if left
         out. If given, later epochs read the cache in place of `chunks`.
@@ -533,32 +511,29 @@ def fit_stream(
     training: dict[str, Any] = {
         "settings": settings, "shuffle": order, "watcher": watcher or Silent(),
     }  # fmt: skip
+    labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
     if isinstance(chunks, FileChunks):
-        labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
         read = chunks.source(labels)
+        scaled = encode_table(read, scale, training["watcher"].say)
         scratch = _folder(cache) if shuffle or max_iter > 1 else None
-        run = train(read, scratch=scratch, **training)
+        run = train(read, scratch=scratch, scaled=read.encoder if scaled else None, **training)
         names = _names(feature_names, run.group) or read.format.feature_names
         return _result(
-            run, began, names, options, read, file=Path(read.place), file_bytes=read.size,
-            skipped=read.skipped, unlabelled=read.unlabelled,
+            run, began, names, options, read, read.encoder, file=Path(read.place),
+            file_bytes=read.size, skipped=read.skipped, unlabelled=read.unlabelled,
         )  # fmt: skip
-    labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
-    source = ChunkSource(chunks, labels, copy=max_iter > 1 or shuffle)
+    opened = open_chunks(chunks, kinds, missing, scale)
+    tables = opened if isinstance(opened, TableChunks) else None
+    if tables is not None and feature_names is not None:
+        raise ParameterError("feature_names is for arrays; these columns have names. Leave it out.")
+    source = ChunkSource(opened, labels, copy=max_iter > 1 or shuffle)
     cached = shuffle or (max_iter > 1 and (not source.repeatable or cache is not None))
-    run = train(source, scratch=_folder(cache) if cached else None, **training)
-    columns = _columns_of(chunks)
-    found = (source.feature_names or ()) if columns is None else columns.feature_names
-    return _result(run, began, _names(feature_names, run.group) or found, options, columns=columns)
-
-
-def _columns_of(chunks: Any) -> Columns | None:
-    """What a RawStream has learned of its columns."""
-    if not hasattr(chunks, "batches"):
-        return None
-    from rosenblatt.data.columns.streams import RawStream
-
-    return chunks.columns if isinstance(chunks, RawStream) else None
+    run = train(
+        source, scratch=_folder(cache) if cached else None,
+        scaled=None if tables is None else tables.scaled, **training,
+    )  # fmt: skip
+    names = _names(feature_names, run.group) or tuple(source.feature_names or ())
+    return _result(run, began, names, options, table=None if tables is None else tables.table)
 
 
 def _folder(cache: str | Path | None) -> Path:

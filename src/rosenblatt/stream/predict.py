@@ -237,27 +237,20 @@ def _opened(model: LinearModel, file: Any, given: dict[str, Any]) -> FileSource:
     options = replace(options, optional_label="target" not in given, **kept)
     tables, encoder, wanted = ("csv", "parquet"), None, None
     if model.columns is not None:
-        from rosenblatt.data.columns.frozen import Columns
-        from rosenblatt.stream.columns import ColumnsEncoder
-
         if name not in tables:
             raise DataError(
                 f"the model was trained on columns, and {file} is read as {name}. Give CSV or "
                 "Parquet."
             )
-        columns = Columns.from_json(model.columns)
-        if columns.width != model.n_features:
-            raise DataError(
-                f"the columns of the model make {columns.width} features, and it has weights for "
-                f"{model.n_features}. Train it again."
-            )
-        encoder = ColumnsEncoder(columns)
+        encoder = model.table
+        assert encoder is not None
         options, wanted = replace(options, kinds=encoder.kinds), list(encoder.kinds)
     elif name in tables:
         wanted = list(model.feature_names) or None
     features = None
     if model.large_indices is not None:
         features = index_of(model.large_indices, closed=True)
-    return open_source(
-        file, options, encoder=encoder, feature_names=wanted, stream=pipe, features=features
-    )
+    source = open_source(file, options, feature_names=wanted, stream=pipe, features=features)
+    if encoder is not None:
+        source.encode_with(encoder)
+    return source

@@ -17,53 +17,32 @@ from rosenblatt.features.table_features import TableFeatures
 Array = npt.NDArray[np.float64]
 
 
-class StandardizedSource(BaseSource):
-    """The rows of a table, with numbers minus their mean, divided by their deviation.
+class Standardizer:
+    """Means and deviations of the number columns of a table, row by row, fixed once all were seen.
 
-    Mean and deviation are those of the rows so far, row by row, and fixed once all rows were seen.
     Numbers farther than 10 deviations from the mean count as that far.
 
     Parameters
     ----------
-    source : Source
-        Of the features of `table`, as :class:`TableFeatures` encodes them.
     table : TableFeatures
     """
 
-    def __init__(self, source: Any, table: TableFeatures) -> None:
+    def __init__(self, table: TableFeatures) -> None:
         if table.index.hash_bits:
             raise DataError(
                 "columns that are hashed cannot be standardized. Use scale=False, or leave "
                 "hash_bits out."
             )
-        self.source, self.table = source, table
-        self.labels = source.labels
-        self.repeatable, self.same_order = source.repeatable, source.same_order
+        self.table = table
         self.columns = table.number_columns()
         self.n_seen = 0
         self.count, self.mean, self.squares = np.zeros((3, len(self.columns)))
-
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        """None until all rows were read once."""
-        found: int | None = self.source.n_rows
-        return found
-
-    @property
-    def n_features(self) -> int | None:  # type: ignore[override]
-        """None while it may grow."""
-        found: int | None = self.source.n_features
-        return found
+        self.entries = np.zeros(0)  # rows with each feature
 
     @property
     def deviation(self) -> Array:
         """The deviation of each number column; 0 for a constant one."""
         return np.sqrt(self.squares / np.maximum(self.count, 1.0))
-
-    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
-        """The blocks of an epoch, from a position on."""
-        for block in self.source.blocks(epoch, after):
-            yield self.standardized(block)
 
     def standardized(self, block: Block) -> Block:
         """A block with its numbers standardized; rows that are new count."""
@@ -74,6 +53,7 @@ class StandardizedSource(BaseSource):
         moments = (self.count, self.mean, self.squares)
         values = np.array(X.data if isinstance(X, Csr) else X, np.float64)
         if isinstance(X, Csr):
+            self._count(X.indices[X.indptr[min(first_new, X.shape[0])] :], X.n_features)
             bad = standardize_csr(X.indptr, X.indices, values, place, first_new, *moments)
             X = X._replace(data=values)
         else:
@@ -110,14 +90,78 @@ class StandardizedSource(BaseSource):
         names = [name for name, kind in self.table.kinds.items() if kind != "category"]
         return dict(zip(names, self.mean.tolist(), strict=True))
 
-    def get_state(self) -> dict[str, Array]:
-        """What a checkpoint needs besides the state of `source`."""
-        seen = np.array([float(self.n_seen)])
-        return {"seen": seen, "count": self.count, "mean": self.mean, "squares": self.squares}
+    def deviations(self, n_features: int) -> Array:
+        """The deviation of each feature in the rows that were seen; p (1 - p) for categories."""
+        self._count(np.zeros(0, np.int32), n_features)
+        share = np.minimum(self.entries / max(1, self.n_seen), 1.0)
+        found = np.sqrt(share * (1.0 - share))
+        found[self.columns] = self.deviation
+        return found
 
-    def set_state(self, state: Mapping[str, Array]) -> None:
+    def _count(self, indices: npt.NDArray[np.int32], width: int) -> None:
+        """Count the entries of rows that are new."""
+        entries = np.bincount(indices, minlength=max(width, len(self.entries))).astype(np.float64)
+        entries[: len(self.entries)] += self.entries
+        self.entries = entries
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a checkpoint needs: facts as JSON can hold them, and arrays."""
+        moments = {"count": self.count, "mean": self.mean, "squares": self.squares}
+        seen = np.array([float(self.n_seen)])
+        return {}, {**moments, "seen": seen, "entries": self.entries}
+
+    def set_state(self, facts: dict[str, Any], arrays: Mapping[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self.n_seen = int(state["seen"][0])
-        self.count, self.mean, self.squares = (
-            np.array(state[name], np.float64) for name in ("count", "mean", "squares")
-        )
+        self.n_seen = int(arrays["seen"][0])
+        names = ("count", "mean", "squares", "entries")
+        found = [np.array(arrays[name], np.float64) for name in names]
+        if any(len(values) != len(self.columns) for values in found[:3]):
+            raise ValueError("means of other columns")
+        self.count, self.mean, self.squares, self.entries = found
+
+
+class StandardizedSource(Standardizer, BaseSource):
+    """The rows of a table, with numbers minus their mean, divided by their deviation.
+
+    Parameters
+    ----------
+    source : Source
+        Of the features of `table`, as :class:`TableFeatures` encodes them.
+    table : TableFeatures
+    origin : FileSource, optional
+        The source below `source` whose state a checkpoint holds too.
+    """
+
+    def __init__(self, source: Any, table: TableFeatures, origin: Any = None) -> None:
+        super().__init__(table)
+        self.source, self.origin = source, origin
+        self.labels = source.labels
+        self.repeatable, self.same_order = source.repeatable, source.same_order
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        """None until all rows were read once."""
+        found: int | None = self.source.n_rows
+        return found
+
+    @property
+    def n_features(self) -> int | None:  # type: ignore[override]
+        """None while it may grow."""
+        found: int | None = self.source.n_features
+        return found
+
+    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
+        """The blocks of an epoch, from a position on."""
+        for block in self.source.blocks(epoch, after):
+            yield self.standardized(block)
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a checkpoint needs: facts as JSON can hold them, and arrays."""
+        facts, arrays = ({}, {}) if self.origin is None else self.origin.get_state()
+        return facts, arrays | super().get_state()[1]
+
+    def set_state(self, facts: dict[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        if self.origin is not None:
+            self.origin.set_state(facts, arrays)
+        super().set_state(facts, arrays)

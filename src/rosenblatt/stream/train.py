@@ -10,19 +10,21 @@ from typing import Any, Protocol
 
 from rosenblatt.data.block import START
 from rosenblatt.data.source import Source
+from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.block_cache import CachedSource, Shuffle, ShuffledSource
 from rosenblatt.io.progress import Progress
 from rosenblatt.learn import engine
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint import CheckpointObserver
+from rosenblatt.stream.standardized_source import StandardizedSource
 
 
 class Watcher(Protocol):
     """Receives the progress and the messages of a run: a progress bar, for example."""
 
     def begin(self, epoch: int) -> None:
-        """An epoch begins; 0 is the reading of raw columns before the first."""
+        """An epoch begins."""
 
     def progress(self, now: Progress) -> None:
         """Another block was read."""
@@ -72,12 +74,13 @@ class EpochTimer:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A run that ended: the hyperplanes, the labels, the times and the size of the cache."""
+    """A run that ended: hyperplanes, labels, times, size of the cache, means of scaled columns."""
 
     group: MachineGroup
     epoch_seconds: tuple[float, ...]
     cache_memory_bytes: int = 0
     cache_file_bytes: int = 0
+    scaled: StandardizedSource | None = None
 
 
 def train(
@@ -88,6 +91,7 @@ def train(
     shuffle: Shuffle | None = None,
     watcher: Watcher | None = None,
     checkpoint: CheckpointObserver | None = None,
+    scaled: TableFeatures | None = None,
 ) -> Trained:
     """Train on the blocks of a source, as `Perceptron(shuffle=False, tol=None)` would on all rows.
 
@@ -102,6 +106,8 @@ def train(
     watcher : Watcher or None
     checkpoint : CheckpointObserver or None
         Saves the run, and knows where an earlier one was.
+    scaled : TableFeatures or None
+        The encoder of `source`, if its numbers are to be centred and scaled.
 
     Examples
     --------
@@ -119,17 +125,21 @@ def train(
     with ExitStack() as stack:
         saved = checkpoint.saved if checkpoint is not None else None
         left = settings.max_iter - (0 if saved is None else len(saved.epoch_seconds))
-        rows, cached = source, None
+        rows: Any = source
+        cached = None
         if scratch is not None and (left > 1 or (shuffle is not None and left > 0)):
             cached = CachedSource(source, scratch, watcher.progress, watcher.say)
             rows = stack.enter_context(cached)
         if shuffle is not None and cached is not None:
             rows = ShuffledSource(cached, shuffle)
+        standard = None
+        if scaled is not None:
+            rows = standard = StandardizedSource(rows, scaled, source)
         group = MachineGroup(settings, source.labels, same_order=shuffle is None)
         resume = (0, START)
         if checkpoint is not None:
-            resume = checkpoint.attach(source, group, timer)
+            resume = checkpoint.attach(standard or source, group, timer)
             observers.append(checkpoint)
         engine.run(rows, [group], max_iter=settings.max_iter, observers=observers, resume=resume)
         cache = (cached.cache.memory_bytes, cached.cache.file_bytes) if cached else (0, 0)
-    return Trained(group, tuple(timer.seconds), *cache)
+    return Trained(group, tuple(timer.seconds), *cache, standard)

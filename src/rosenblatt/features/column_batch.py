@@ -1,4 +1,4 @@
-"""Batches of table columns, as readers of CSV, Parquet and data sets give them to encoders."""
+"""Batches of table columns, as readers of CSV, Parquet and frames give them to encoders."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DateColumn(NamedTuple):
 
 
 class ColumnBatch(NamedTuple):
-    """Consecutive rows of a table, column by column, without the label column.
+    """Consecutive rows of a table, column by column, without the labels.
 
     Which class a column has depends on its kind, which is decided from the head of the file (CSV)
     or from the schema (Parquet, frames), and is the same in all batches of a pass. The words of a
@@ -59,12 +59,9 @@ class ColumnBatch(NamedTuple):
         Of the columns.
     columns : tuple
         One NumberColumn, TextColumn or DateColumn per name.
-    labels : TextColumn or None
-        Texts of the labels; None if the table has no label column. No label is missing.
     n_rows : int
     """
 
     names: tuple[str, ...]
     columns: tuple[NumberColumn | TextColumn | DateColumn, ...]
-    labels: TextColumn | None
     n_rows: int

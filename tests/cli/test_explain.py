@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from rosenblatt import LinearModel, save_model
 from rosenblatt.cli import app
 
+NAMES = ("repair", "reviews", "purchase", "clicked")
+
 
 @pytest.fixture
 def model(tmp_path):
@@ -17,8 +19,9 @@ def model(tmp_path):
     save_model(
         LinearModel(
             np.array([[2.0, 8, -15, 5]]), np.array([-9.0]), np.array(["no", "yes"]),
-            ("repair", "reviews", "purchase", "clicked"), {"keep": "average"}, {"format": "csv"},
-            training={"rows": 5, "epochs": 2}, columns={"repair": {"kind": "number"}},
+            NAMES, {"keep": "average"}, {"format": "csv"},
+            training={"rows": 5, "epochs": 2},
+            columns={"kinds": [[name, "number"] for name in NAMES], "fill": {}},
         ),
         path,
     )  # fmt: skip
@@ -35,7 +38,8 @@ def test_a_person_sees_what_is_inside(model):
     for words in (
         "classes        no, yes",
         "features       4: repair, reviews, purchase, clicked",
-        "preprocessing  repair=",
+        "preprocessing  4 columns to 4 features, see below",
+        "repair    number  1",
         "options        keep=average",
         "training       epochs=2, rows=5",
         "made by        rosenblatt ",
@@ -44,7 +48,9 @@ def test_a_person_sees_what_is_inside(model):
         "purchase     -15",
     ):
         assert words in done.output
-    assert "clicked" not in run(model, "--top", "2").output.split("yes against no")[1]
+    largest = run(model, "--top", "2").output.split("yes against no")[1].split("\n\n")[0]
+    assert "reviews" in largest
+    assert "clicked" not in largest
 
 
 def test_a_program_gets_json(model):
@@ -56,7 +62,7 @@ def test_a_program_gets_json(model):
         "weight": -15,
         "deviation": None,
     }
-    assert facts["columns"] == {"repair": {"kind": "number"}}
+    assert facts["columns"]["kinds"][0] == ["repair", "number"]
 
 
 def test_json_has_no_infinite_numbers():

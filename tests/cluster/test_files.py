@@ -78,12 +78,14 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
         str(place), tmp_path / "m", client=client, max_iter=9, target="answer", say=heard.append
     )
     assert done.stop_reason == "separated"
-    assert "learning them first" in heard[0]
-    assert done.model.feature_names == ("colour=blue", "colour=red", "size")
+    assert "looking at them first" in heard[0]
+    names = {done.model.name(k) for k in range(done.model.n_features)}
+    assert names == {"colour=blue", "colour=red", "size"}
     told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
     assert json.loads(told.stdout)["error"] == 0.0
-    with pytest.raises(DataError, match="number"):
-        fit_files(str(place), tmp_path / "m", client=client, target="answer", columns="plain")
+    assert done.model.deviations is not None
+    raw = fit_files(str(place), tmp_path / "m", client=client, target="answer", scale=False)
+    assert raw.model.deviations is None
 
 
 def test_the_command(

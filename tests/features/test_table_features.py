@@ -8,8 +8,8 @@ from sklearn.feature_extraction import DictVectorizer
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import Csr
-from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.errors import DataError
+from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.table_features import TableFeatures
 
 TEXT = st.none() | st.text("abc", max_size=2)

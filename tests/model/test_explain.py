@@ -214,6 +214,15 @@ def test_raw_rows_by_name_are_predicted_and_explained():
     assert pairs.explain(rows[1]).names == ("age", "city=Bonn")
     with pytest.raises(DataError, match="'age' is \\[1\\], expected a number or text"):
         model.predict([{"age": [1]}])
-    encoded = LinearModel(np.eye(1), np.zeros(1), np.array([0, 1]), ("age",), columns={"age": {}})
-    with pytest.raises(NotSupportedError, match="encoded"):
-        encoded.predict([{"age": 1}])
+    columns = {"kinds": [["age", "number"], ["city", "category"]], "fill": {"age": 30.0}}
+    table = LinearModel(
+        np.array([[1.0, -9.0]]), np.zeros(1), np.array([0, 1]), ("age", "Rome"),
+        namespaces=("", "city"), columns=columns,
+    )  # fmt: skip
+    rows = [{"age": 5, "city": "Rome"}, {"city": "Oslo"}, {"age": 7, "more": 1}]
+    assert table.decision_function(rows).tolist() == [-4, 30, 7]  # a missing age is the mean
+    assert table.explain({"city": "Rome"})["age"].value == 30
+    damaged = LinearModel(np.eye(1), np.zeros(1), np.array([0, 1]), ("age",), columns={"age": {}})
+    assert damaged.predict([[1.0]]).tolist() == [1]
+    with pytest.raises(DataError, match="columns of the table are damaged"):
+        damaged.predict([{"age": 1}])

@@ -8,6 +8,7 @@ import pickle
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -271,9 +272,10 @@ def test_rows_of_other_shapes_are_refused():
 def test_columns_of_a_frame_are_compared_by_name():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([[0, 1, 0, 1]], columns=list(AD))
-    assert STORED["text"].predict(frame).tolist() == ["yes"]
+    model = replace(STORED["text"], columns=None)
+    assert model.predict(frame).tolist() == ["yes"]
     with pytest.raises(DataError, match="same order"):
-        STORED["text"].predict(frame[list(AD[::-1])])
+        model.predict(frame[list(AD[::-1])])
 
 
 def test_what_is_something_else_is_refused(tmp_path):

@@ -129,8 +129,6 @@ def test_a_run_that_crashed_ends_as_one_that_did_not(
         X, y = X[order := np.argsort(y == 0, kind="stable")], y[order]
     path, reading = written(folder, kind, X, y)
     settings = {"max_iter": passes, "keep": keep, "rule": rule, **reading}
-    if kind.startswith("raw"):  # means and deviations of columns are summed chunk by chunk
-        sizes = (200, 200, 200)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rosenblatt.io.block_cache.MEMORY_BYTES", memory)
         patch.setattr("os.fsync", lambda _: None)  # slow, and only an end of the machine would tell

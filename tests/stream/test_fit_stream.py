@@ -289,8 +289,8 @@ def test_raw_columns_shuffled_and_saved(tmp_path):
         fit_file(tmp_path / "rows.csv", tmp_path / "m", watcher=StopsAt(2, 100), **kept)
     done = fit_file(tmp_path / "rows.csv", tmp_path / "m", resume=True, **kept)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert done.columns is not None
-    assert done.columns == whole.columns
+    assert done.table.facts() == whole.table.facts()
+    assert done.table.remarks() == whole.table.remarks()
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,7 @@ def test_a_model_with_other_columns_is_refused(clicks, tmp_path):
         {"kinds": [["age"]], "fill": {}}, {"kinds": [["age", "what"]], "fill": {}},
     ):  # fmt: skip
         save_model(replace(model, columns=wrong), out)
-        with pytest.raises(DataError, match="columns of the (table|model)"):
+        with pytest.raises(DataError, match=r"columns of the (table|model)"):
             predict_file(out, clicks["csv"])
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import check_integers, refuse_lazy
+from rosenblatt.data.source import NUMBER
 from rosenblatt.errors import DataError, DataTypeError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import dates_of
@@ -138,6 +139,8 @@ def _column(
     if kind is None and given and all(hasattr(v, "year") for v in given):
         kind = "date"
     cells = [_cell(name, value, missing) for value in values.tolist()]
+    if kind == "number":
+        cells = [float(c) if isinstance(c, str) and NUMBER.fullmatch(c) else c for c in cells]
     numbers = all(isinstance(cell, float) for cell in cells if cell is not None)
     if kind == "number" or (kind is None and numbers and any(cell is not None for cell in cells)):
         floats = [cell if isinstance(cell, float) else np.nan for cell in cells]

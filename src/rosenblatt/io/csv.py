@@ -98,8 +98,6 @@ def label_column(
 
 def wanted_columns(layout: Layout, wanted: Sequence[str], place: Any) -> list[int]:
     """The places of columns that are wanted by name."""
-    if not wanted:
-        raise DataError(f"no column of {place} can be used. Give one besides the labels.")
     places = {name: k for k, name in enumerate(layout.names) if k != layout.label}
     for name in wanted:
         if name not in places:

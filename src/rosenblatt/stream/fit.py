@@ -366,6 +366,8 @@ def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], ob
             )
         return False
     kinds = options.kinds or {}
+    if not layout.features:
+        raise DataError(f"no column of {source.place} can be used. Give one besides the labels.")
     for name in kinds:
         if name not in layout.names:
             raise ParameterError(

@@ -133,8 +133,8 @@ def fit(
         training = {
             "max_iter": max_iter, "keep": keep, "rule": rule, "eta0": eta0,
             "fit_intercept": fit_intercept, "shuffle": shuffle, "random_state": random_state,
-            "scale": scale, "checkpoint": checkpoint, "resume": resume, "kinds": reading.kinds,
-            **reading.settings(),
+            "scale": scale, "checkpoint": checkpoint, "resume": resume,
+            "kinds": reading.kinds or None, **reading.settings(),
         }  # fmt: skip
     if cluster is not None or workers is not None:
         with handle_errors(), model_to(place) as written:

@@ -87,11 +87,9 @@ PLAIN = re.compile(r"Sparse.*|(u?int|float|halffloat|double|bool)\d*(ean)?", re.
 
 
 def has_only_numbers(data: Any) -> bool:
-    """Whether all columns of a frame or Arrow table are of numbers, or of booleans."""
-    if isinstance(data, Mapping):
-        return False
-    types = getattr(getattr(data, "schema", None), "types", None) or data.dtypes
-    if all(PLAIN.fullmatch(str(type)) for type in types):
+    """Whether all columns are of numbers, or of booleans."""
+    types = getattr(getattr(data, "schema", None), "types", None) or getattr(data, "dtypes", None)
+    if types is not None and all(PLAIN.fullmatch(str(type)) for type in types):
         return True
     columns = batch_of_frame(data).columns  # objects may be numbers
     return all(isinstance(c, NumberColumn) and not np.isnan(c.values).any() for c in columns)

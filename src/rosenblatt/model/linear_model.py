@@ -336,6 +336,10 @@ class LinearModel:
             return table.encode(make(X, table.kinds, marks, table.kinds))
         if listed:
             return self._rows_by_name(X)
+        if isinstance(X, Mapping):
+            if missing := [name for name in self.feature_names if name not in X]:
+                raise DataError(f"there is no column {missing[0]!r}. Give those of the model.")
+            X = np.column_stack([X[name] for name in self.feature_names])
         names = tuple(getattr(X, "columns", ()))
         named = names and self.feature_names and all(isinstance(c, str) for c in names)
         if named and names != self.feature_names:

@@ -117,6 +117,7 @@ def open_chunks(
         return opened
     X = opened.first[0]
     plain = not is_table(X) or has_only_numbers(X)
-    if plain and not (kinds or missing or scale or hasattr(X, "schema")):
+    named_columns = isinstance(X, Mapping) or hasattr(X, "schema")
+    if plain and not (kinds or missing or scale or named_columns):
         return opened
     return TableChunks(opened, X, kinds or {}, missing, not plain if scale is None else scale)

@@ -83,7 +83,9 @@ def learned(names: Sequence[str], train: list[Any], y: Any, rule: str, keep: str
     """A model of the columns of a table."""
     from rosenblatt import fit_stream
 
-    return fit_stream([(dict(zip(names, train, strict=True)), y)], rule=rule, keep=keep, scale=True).model
+    return fit_stream(
+        [(dict(zip(names, train, strict=True)), y)], rule=rule, keep=keep, scale=True
+    ).model
 
 
 def moved(column: Any) -> Any:

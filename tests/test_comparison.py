@@ -18,7 +18,7 @@ from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_fil
 from rosenblatt.cli import app
 from rosenblatt.comparison.compare import KEEPS, _choices, blocks
 from rosenblatt.comparison.result import PLAIN_FIRST, Comparison, Trial
-from rosenblatt.data.samples import cultivar, setosa, versicolor
+from rosenblatt.data.toy_datasets import cultivar, setosa, versicolor
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.io.reader import labelled_rows, read
 from rosenblatt.learn.rules import RULES, Rosenblatt

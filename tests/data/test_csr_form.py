@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rosenblatt._core import CsrForm, csr_form
 from rosenblatt.data.labels import sorted_classes
-from rosenblatt.data.problem import as_matrix
+from rosenblatt.data.matrix import as_matrix
 
 
 @given(

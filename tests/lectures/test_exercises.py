@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import Perceptron, max_margin
-from rosenblatt.data.taught import petals
+from rosenblatt.data.toy_datasets import petals
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures import exercise
 from rosenblatt.lectures.answers import UnreadableError, numbers, parts, rows

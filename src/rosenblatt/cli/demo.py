@@ -49,7 +49,7 @@ def demo(
     with handle_errors():
         from rosenblatt import Perceptron, film, separability
         from rosenblatt.data.cone import as_cone
-        from rosenblatt.data.taught import sepals
+        from rosenblatt.data.toy_datasets import sepals
         from rosenblatt.io.reader import read
         from rosenblatt.lectures.notebook import write_notebook
 

@@ -101,7 +101,7 @@ def read_numbers(file: Path, reading: Reading) -> Any:
 
 
 def _many_classes(y: Any, file: Path, target: str | None) -> bool:
-    from rosenblatt.data.problem import as_labels, sorted_classes
+    from rosenblatt.data.labels import as_labels, sorted_classes
 
     n = len(sorted_classes(as_labels(y)))
     if n > MOST_CLASSES:

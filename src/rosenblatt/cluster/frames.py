@@ -11,7 +11,7 @@ from typing import Any
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import as_csr
-from rosenblatt.data.problem import as_matrix
+from rosenblatt.data.matrix import as_matrix
 from rosenblatt.errors import DataError, DataTypeError
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.problem import as_labels
+from rosenblatt.data.labels import as_labels
 from rosenblatt.errors import DataError, DataTypeError, LabelError
 
 

@@ -21,7 +21,7 @@ from rosenblatt.cluster.futures import raise_first, wait_for
 from rosenblatt.cluster.shards import SMALL, Shard, Shards
 from rosenblatt.data.block import START, Block, Position
 from rosenblatt.data.cone import two_classes
-from rosenblatt.data.problem import as_matrix
+from rosenblatt.data.matrix import as_matrix
 from rosenblatt.data.source import BaseSource, LabelIndex, PerBlock, rows_among
 from rosenblatt.errors import DataTypeError
 

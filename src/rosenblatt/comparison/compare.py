@@ -23,7 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from rosenblatt.comparison.result import Comparison, Refusal, Trial, rule_name
-from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.problem import Problem
 from rosenblatt.errors import (
     DataError,
     LabelError,
@@ -120,7 +121,7 @@ def compare(
     Examples
     --------
     >>> from sklearn.preprocessing import scale
-    >>> from rosenblatt.data.samples import tumours
+    >>> from rosenblatt.data.toy_datasets import tumours
     >>> X, y = tumours()
     >>> found = compare(scale(X), y, rules=["perceptron", "margin"])
     >>> found.recommended.call, round(found.recommended.accuracy, 3)

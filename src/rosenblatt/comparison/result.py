@@ -164,7 +164,7 @@ class Comparison:
     Examples
     --------
     >>> from rosenblatt import compare
-    >>> from rosenblatt.data.samples import versicolor
+    >>> from rosenblatt.data.toy_datasets import versicolor
     >>> found = compare(*versicolor(), rules="perceptron", cv=3, shuffle=True)
     >>> found.recommended.keep, round(found.floor.accuracy, 3), len(found.rows)
     ('average', 0.667, 2)

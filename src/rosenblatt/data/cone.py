@@ -16,7 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.block import Block, Csr
-from rosenblatt.data.problem import Matrix, Problem, check_kept_by_floats, frame_names
+from rosenblatt.data.matrix import Matrix, check_kept_by_floats, frame_names
+from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource, BaseSource, ChunkSource, PerBlock
 from rosenblatt.errors import DataError, DataTypeError, LabelError, UndecidedError
 

@@ -346,7 +346,7 @@ class ChunkSource(BaseSource):
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
         """One block per chunk that has rows."""
-        from rosenblatt.data.problem import frame_names  # scipy.sparse: only if needed
+        from rosenblatt.data.matrix import frame_names  # scipy.sparse: only if needed
 
         if self._used and not self.repeatable:
             raise DataError(
@@ -406,7 +406,8 @@ class ChunkSource(BaseSource):
             )
 
     def _block(self, k: int, first_row: int, X: Any, y: Any, sample_weight: Any = None) -> Block:
-        from rosenblatt.data.problem import as_matrix, as_weights, check_kept_by_floats
+        from rosenblatt.data.matrix import as_matrix, check_kept_by_floats
+        from rosenblatt.data.problem import as_weights
 
         try:
             if self.exact:

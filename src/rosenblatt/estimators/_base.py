@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.data.problem import as_labels, as_matrix
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.matrix import as_matrix
 from rosenblatt.errors import DataError, DataTypeError
 
 

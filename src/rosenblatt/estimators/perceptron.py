@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt import _core
 from rosenblatt.data.block import core_rows
 from rosenblatt.data.cone import as_cone
-from rosenblatt.data.problem import Problem, as_labels, as_matrix
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.matrix import as_matrix
+from rosenblatt.data.problem import Problem
 from rosenblatt.errors import (
     DataError,
     NotSupportedError,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.problem import check_integers, refuse_lazy
+from rosenblatt.data.matrix import check_integers, refuse_lazy
 from rosenblatt.data.source import NUMBER
 from rosenblatt.errors import DataError, DataTypeError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn

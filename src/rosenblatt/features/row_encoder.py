@@ -20,7 +20,7 @@ from rosenblatt import _core
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import Csr
 from rosenblatt.data.labels import LARGEST_INTEGER
-from rosenblatt.data.problem import as_matrix, check_integers, frame_names
+from rosenblatt.data.matrix import as_matrix, check_integers, frame_names
 from rosenblatt.errors import DataError, DataTypeError, LimitError
 from rosenblatt.features.feature_index import check_features
 

@@ -250,7 +250,7 @@ def cisc271_1(answer: Answer) -> Feedback:
 
 def cisc271_2(answer: Answer) -> Feedback:
     """A line between setosas and other flowers that stays 0.6 cm away from all of them."""
-    from rosenblatt.data.taught import petals
+    from rosenblatt.data.toy_datasets import petals
 
     *w, offset = numbers(answer, 3)
     if not any(w):

@@ -329,7 +329,7 @@ def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
         _check_one(row.shape[0], "rows")
         return row, np.asarray(row.indices).copy()
     table = x if hasattr(x, "columns") or np.ndim(x) == 2 else np.asarray(x)[None]
-    from rosenblatt.data.problem import as_matrix
+    from rosenblatt.data.matrix import as_matrix
 
     row = as_matrix(model._matrix(table), "x")
     _check_one(row.shape[0], "rows")
@@ -349,7 +349,7 @@ def _of_table(model: LinearModel, rows: list[Mapping[Any, Any]]) -> tuple[Any, A
 
 def _named(model: LinearModel, x: Mapping[Any, Any]) -> tuple[Any, Array]:
     """Features by name, in the order in which they are given; those left out are 0."""
-    from rosenblatt.data.problem import as_matrix
+    from rosenblatt.data.matrix import as_matrix
     from rosenblatt.model.linear_model import entry_of
 
     known, entries = model.columns_by_name(), []

@@ -352,7 +352,7 @@ class LinearModel:
         plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
         if plain and X.flags.c_contiguous and len(X):
             return X
-        from rosenblatt.data.problem import as_matrix  # scipy.sparse: only if needed
+        from rosenblatt.data.matrix import as_matrix  # scipy.sparse: only if needed
 
         return as_matrix(X)
 
@@ -452,7 +452,7 @@ def check_scores(scores: Array, X: Any) -> None:
     if _core.all_finite(scores):
         return
     if not isinstance(X, Csr):
-        from rosenblatt.data.problem import as_matrix
+        from rosenblatt.data.matrix import as_matrix
 
         as_matrix(X)
     elif not np.isfinite(X.data).all():

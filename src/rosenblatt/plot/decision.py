@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.data.problem import frame_names
+from rosenblatt.data.matrix import frame_names
 from rosenblatt.errors import NotSupportedError
 from rosenblatt.plot.canvas import Canvas, Display, check_classifier
 from rosenblatt.plot.plane import GRID, Array, Points, Window, equation

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.problem import Problem, frame_names
+from rosenblatt.data.matrix import frame_names
+from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.plot.style import literal
 

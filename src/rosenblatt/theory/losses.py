@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from rosenblatt.data.problem import Problem, as_labels
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
 from rosenblatt.theory.validation import as_plane
 

@@ -24,7 +24,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.data.exact import Number, cancels, common_integers, exact_dot
-from rosenblatt.data.problem import Problem, check_kept_by_floats
+from rosenblatt.data.matrix import check_kept_by_floats
+from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, UndecidedError
 from rosenblatt.learn.trace import Trace
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable

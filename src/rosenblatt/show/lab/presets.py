@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.taught import CROSSED, TEST_EXAMPLE, THETA_START
+from rosenblatt.data.toy_datasets import CROSSED, TEST_EXAMPLE, THETA_START
 from rosenblatt.errors import ParameterError
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.situation import Segment, Situation, Start

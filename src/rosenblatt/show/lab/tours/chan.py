@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.taught import ONE_W, ONE_X, ONE_Y, Examples, two_clouds
+from rosenblatt.data.toy_datasets import ONE_W, ONE_X, ONE_Y, Examples, two_clouds
 from rosenblatt.show.lab.presets import SCENARIOS, scenario_pair
 from rosenblatt.show.lab.situation import Situation, Start
 from rosenblatt.show.lab.tours.facts import Told

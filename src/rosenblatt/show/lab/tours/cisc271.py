@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.data.taught import SLOW, STARTS, petals, random_start
+from rosenblatt.data.toy_datasets import SLOW, STARTS, petals, random_start
 from rosenblatt.show.lab.situation import Situation, Start
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rosenblatt.data.taught import rounds
+from rosenblatt.data.toy_datasets import rounds
 from rosenblatt.prove.margin import max_margin
 from rosenblatt.show.lab.situation import Situation
 from rosenblatt.show.lab.tours.facts import Told

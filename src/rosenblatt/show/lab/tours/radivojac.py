@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.data.taught import XOR, rounds, sepals, two_species
+from rosenblatt.data.toy_datasets import XOR, rounds, sepals, two_species
 from rosenblatt.show.lab.situation import Situation
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (

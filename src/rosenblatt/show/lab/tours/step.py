@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.taught import Examples
+from rosenblatt.data.toy_datasets import Examples
 from rosenblatt.show.lab.situation import Segment, Situation, Start
 from rosenblatt.show.lab.tours.facts import Facts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rosenblatt.data.taught import BEYOND, CROSSED, TEST_EXAMPLE, THETA_START
+from rosenblatt.data.toy_datasets import BEYOND, CROSSED, TEST_EXAMPLE, THETA_START
 from rosenblatt.show.lab.situation import Start
 from rosenblatt.show.lab.tours.facts import Told
 from rosenblatt.show.lab.tours.step import (

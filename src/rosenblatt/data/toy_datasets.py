@@ -1,7 +1,4 @@
-"""Taught: the small examples of the five lectures, two classes, labels -1 and +1.
-
-The guided tours of the lab, the exercises and the demo use them.
-"""
+"""Small data sets of two classes, labels -1 and +1: flowers, wines, tumours, points of lectures."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from rosenblatt.data import samples
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 Array = npt.NDArray[Any]
 Examples = tuple[Array, Array]
@@ -36,6 +32,30 @@ ONE_W, ONE_X, ONE_Y = np.array([1.0, 2.0]), np.array([2.0, 0.5]), -1
 PETALS = [2, 3]  # length and width: the plane in which the figure is drawn
 SLOW = 0.01  # "exaggerated by slowing the algorithm's convergence with a value eta"
 STARTS = range(34, 38)  # seeds, picked for lines that differ well; others end more alike
+
+
+def setosa() -> Examples:
+    """Fisher's Iris, 150 flowers with 4 measurements in cm: setosa (+1) or not. It separates."""
+    X, species = load_iris(return_X_y=True)
+    return X, np.where(species == 0, 1, -1)
+
+
+def versicolor() -> Examples:
+    """The same flowers: versicolor (+1) or not. No hyperplane separates them."""
+    X, species = load_iris(return_X_y=True)
+    return X, np.where(species == 1, 1, -1)
+
+
+def cultivar() -> Examples:
+    """178 Italian wines with 13 measurements: the second cultivar (+1) or not. It separates."""
+    X, kind = load_wine(return_X_y=True)
+    return X, np.where(kind == 1, 1, -1)
+
+
+def tumours() -> Examples:
+    """569 breast tumours with 30 measurements: malignant (+1) or benign. It separates."""
+    X, benign = load_breast_cancer(return_X_y=True)
+    return X, np.where(benign == 0, 1, -1)
 
 
 def rounds(n: int = 400, seed: int = 7) -> Examples:
@@ -69,17 +89,17 @@ def in_turn(examples: Examples, groups: int) -> Examples:
 def sepals() -> Examples:
     """150 flowers, one of each species in turn: setosa (+1) or not. Length and width in cm of a
     sepal, less 5 and 3, so that the origin lies among them."""
-    X, y = samples.setosa()
+    X, y = setosa()
     return in_turn((np.round(X[:, :2] - [5, 3], 1), y), groups=3)
 
 
 def two_species() -> Examples:
     """100 flowers in turn, versicolor (+1) or virginica: petals in cm. No line separates them."""
-    X, y = samples.versicolor()
+    X, y = versicolor()
     return in_turn((X[50:, PETALS], y[50:]), groups=2)
 
 
 def petals(species: str = "setosa") -> Examples:
     """150 flowers, length and width of a petal in cm: setosa or versicolor (+1) or not."""
-    X, y = samples.setosa() if species == "setosa" else samples.versicolor()
+    X, y = setosa() if species == "setosa" else versicolor()
     return X[:, PETALS], y

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 from rosenblatt import Perceptron, fit_file, fit_stream, load_model, predict_file, read, save_model
 from rosenblatt.cli import app
-from rosenblatt.errors import DataError, LabelError, LimitError
+from rosenblatt.errors import DataError, LabelError, LimitError, ParameterError
 from rosenblatt.model.linear_model import LinearModel
 
 
@@ -279,3 +280,76 @@ def test_large_indices_have_columns_of_their_own(write, tmp_path, monkeypatch, b
         path, tmp_path / "m", checkpoint=tmp_path / "saved", checkpoint_every=0, **settings
     )
     assert saved.model.coef.tobytes() == done.model.coef.tobytes()
+
+
+def test_labels_that_floats_or_spellings_merge(write, tmp_path):
+    """9007199254740993 and ...992 were one class of LIBSVM rows, and so were 007 and 7 of CSV."""
+    large = write("9007199254740993 1:1\n9007199254740992 1:2\n", "large.svm")
+    for use in (read, lambda path: fit_file(path, tmp_path / "m")):
+        with pytest.raises(LabelError, match=r"beyond 2\*\*53"):
+            use(large)
+    table = write("x,y\n1,9007199254740993\n2,9007199254740992\n")
+    assert read(table, target="y").y.tolist() == [2**53 + 1, 2**53]
+    with pytest.raises(LabelError, match=r"beyond 2\*\*53"):
+        read(write("x,y\n1,12345678901234567890\n2,12345678901234567891\n"), target="y")
+    codes = write("x,y\n1,007\n2,7\n3,+7\n4,08\n")
+    assert read(codes, target="y").y.tolist() == ["007", "7", "7", "08"]
+    done = fit_file(codes, tmp_path / "m", target="y")
+    assert done.model.classes.tolist() == ["007", "08", "7"]
+    told = predict_file(tmp_path / "m", codes, tmp_path / "labels")
+    assert told.labelled == 4
+    pq.write_table(pa.table({"x": [1.0, 2.0], "y": ["x", "x\0"]}), tmp_path / "t.parquet")
+    for use in (read, lambda path, target: fit_file(path, tmp_path / "m", target=target)):
+        with pytest.raises(LabelError, match="null character"):
+            use(tmp_path / "t.parquet", target="y")
+
+
+def test_a_first_row_of_numbers_with_zeros_in_front_is_no_header(write):
+    assert read(write("05,1\n06,0\n"), target=-1).X.tolist() == [[5.0], [6.0]]
+
+
+def test_a_header_may_look_like_the_names_of_columns_without_one(write, tmp_path):
+    path = write("f0,f1,f2\n1,2,0\n3,4,1\n")
+    for target in (-1, "f2"):
+        table = read(path, target=target)
+        assert (table.feature_names, len(table.y)) == (("f0", "f1"), 2)
+    fit_file(path, tmp_path / "m", target="f2")
+    swapped = write("f1,f0\n2,1\n4,3\n", "swapped.csv")
+    predict_file(tmp_path / "m", path, tmp_path / "a")
+    predict_file(tmp_path / "m", swapped, tmp_path / "b")
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"threads": "a"}, {"threads": True}, {"chunk_bytes": 2.5}, {"max_line_bytes": None},
+        {"max_rows": "a"}, {"missing": "NA"}, {"missing": [-999]}, {"delimiter": 5},
+        {"target": ["y"]}, {"header": "yes"}, {"kinds": ["x"]}, {"n_features": "a"},
+        {"bits": 2.5}, {"columns": "raw"},
+    ],
+)  # fmt: skip
+def test_settings_of_other_types_are_refused(write, wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        read(write("x,y\n1,a\n2,b\n"), **{"target": "y", **wrong})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"feature_names": ["a", "a"]}, "'a' twice"),
+        ({"feature_names": "ab"}, "a list of names"),
+        ({"feature_names": ["a"]}, "1 names, the rows have 2"),
+        ({"scale": "yes"}, "scale must be"),
+        ({"kinds": {"z": "number"}}, "no column 'z'"),
+    ],
+)
+def test_wrong_settings_of_a_stream_are_refused(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        fit_stream([([[1.0, 2.0], [3.0, 4.0]], [0, 1])], **wrong)
+
+
+def test_indices_beyond_32_bits_are_refused():
+    X = sp.csr_matrix((np.ones(2), np.array([0, 2**31 + 5]), np.array([0, 1, 2])), (2, 2**31 + 6))
+    with pytest.raises(DataError, match="at most 2,147,483,647"):
+        fit_stream([(X, [0, 1])])

@@ -89,3 +89,20 @@ def test_long_labels_of_parquet_are_refused(tmp_path):
     said = run(f"read({str(path)!r}, target='y')", 1500, "import pyarrow.parquet, scipy.sparse")
     assert said.startswith("LimitError")
     assert "characters in a label" in said
+
+
+def test_a_long_header_of_a_model_is_refused(tmp_path):
+    path = tmp_path / "m"
+    text = b'{"__metadata__":{"rosenblatt":"' + b"[]," * (33 * 2**20) + b'"}}'
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    said = run(f"load_model({str(path)!r})", 200)
+    assert said.startswith("DataError")
+    assert "the limit is" in said
+
+
+def test_a_long_label_of_csv_is_refused(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = "".join(f"{k},{k % 2}\n" for k in range(300_000))
+    path.write_text(f"x,y\n{rows}1,{'a' * 40_000}\n")
+    said = run(f"fit_file({str(path)!r}, {str(tmp_path / 'm')!r}, target='y')", 500)
+    assert "expected a label of at most 1,000 bytes" in said

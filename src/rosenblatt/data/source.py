@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.block import START, Block, Csr, Position, stack
-from rosenblatt.data.labels import as_labels, check_same_kind
+from rosenblatt.data.labels import LARGEST_INTEGER, as_labels, check_same_kind
 from rosenblatt.errors import DataError, LabelError
 
 Array = npt.NDArray[Any]
 MOST_TAKEN = 1 << 22  # numbers in the rows that are kept
 INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
+LEADING_ZERO = re.compile(r"[ \t]*[+-]?0[0-9]")
 NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*")
 MOST_ENTRIES = int(np.iinfo(np.int32).max)  # of a chunk of CSR rows, and columns
 
@@ -139,11 +140,13 @@ class LabelIndex:
 
 
 def label_key(word: str) -> int | float | str:
-    """The number that a text stands for, or the text.
+    """The number that a text stands for, or the text; 007 is a text, not 7.
 
-    >>> label_key("+1"), label_key("1.0"), label_key("a")
-    (1, 1.0, 'a')
+    >>> label_key("+1"), label_key("1.0"), label_key("a"), label_key("007")
+    (1, 1.0, 'a', '007')
     """
+    if LEADING_ZERO.match(word):
+        return word
     if INTEGER.fullmatch(word):
         return int(word) if len(word) < 100 else float(word)
     if NUMBER.fullmatch(word) and isfinite(value := float(word)):
@@ -157,7 +160,18 @@ def typed_labels(words: Sequence[str], keys: Sequence[int | float | str]) -> Arr
         return np.array(words)
     if all(isinstance(key, int) and -(2**63) <= key < 2**63 for key in keys):
         return np.array(keys, np.int64)
-    return np.array(keys, np.float64)
+    return check_exact(np.array(keys, np.float64))
+
+
+def check_exact(y: Array) -> Array:
+    """Labels as floats; those that are not told from their neighbours are refused."""
+    large = np.abs(y) >= LARGEST_INTEGER
+    if large.any():
+        raise LabelError(
+            f"the label {y[large][0]:.17g} is beyond 2**53, where floats do not tell neighbours "
+            "apart. Number the classes from 0, or use text."
+        )
+    return y
 
 
 class Source(Protocol):

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from rosenblatt._core import ParsedTable, csv_first_record, csv_records_end, parse_csv
-from rosenblatt.data.source import label_key
+from rosenblatt.data.source import NUMBER as NUMBER_TEXT
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import DATE, dates_of
@@ -339,7 +340,7 @@ def _kind_of_cell(cell: str, missing: Sequence[str]) -> str | None:
     text = cell.strip(" \t")
     if not text or text in missing:
         return None
-    return CATEGORY if isinstance(label_key(text), str) else NUMBER
+    return NUMBER if NUMBER_TEXT.fullmatch(text) and isfinite(float(text)) else CATEGORY
 
 
 def _odd(odd: Mapping[int, Any], column: int, n_rows: int) -> TextColumn | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.source import BaseSource, LabelIndex
+from rosenblatt.data.source import BaseSource, LabelIndex, check_exact
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
@@ -23,7 +23,16 @@ from rosenblatt.io.libsvm import Libsvm, index_of
 from rosenblatt.io.location import KNOWN, Piece, format_of_bytes, locate
 from rosenblatt.io.parquet import Parquet, dataset_piece, is_dataset
 from rosenblatt.io.progress import Progress
-from rosenblatt.io.text_format import SETTINGS, Encoder, Format, Labels, Parsed, ReadOptions, Rows
+from rosenblatt.io.text_format import (
+    SETTINGS,
+    Encoder,
+    Format,
+    Labels,
+    Parsed,
+    ReadOptions,
+    Rows,
+    is_whole,
+)
 from rosenblatt.io.vw import VWText
 
 SKIPPING = (
@@ -133,6 +142,7 @@ class FileSource(BaseSource):
                 as_labels(self.labels.values)  # refuses measurements
             return codes
         there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
+        check_exact(y)
         if there.all():
             return self.labels.encode(as_labels(y, len(y)))
         codes = np.full(len(y), -1, np.int32)
@@ -418,18 +428,19 @@ class FileChunks:
 
 def _words(y: Labels) -> Any:
     if y.are_texts:
-        return as_labels(np.array(y.words), len(y.words))
+        return as_labels(list(y.words), len(y.words))
     return y.words
 
 
 def decoded(y: npt.NDArray[Any] | Labels, labels: LabelIndex) -> npt.NDArray[Any]:
     """Labels as values; NaN for none."""
     if not isinstance(y, Labels):
-        return y
+        return check_exact(y)
     if not y.words:
         return np.full(len(y.codes), np.nan)
     if y.are_texts:
-        return np.array(y.words)[y.codes]
+        texts: npt.NDArray[Any] = _words(y)
+        return texts[y.codes]
     codes = labels.encode_words(y.words)
     return labels.values[codes[y.codes]]
 
@@ -582,8 +593,8 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
     >>> table.X.toarray()[:, 3:5], table.y, table.sample_weight
     (array([[1. , 0.5], [0. , 1. ]]), array([ 1., -1.]), array([2., 1.]))
     """
-    if max_rows is not None and max_rows < 1:
-        raise ParameterError(f"max_rows must be at least 1, got {max_rows}.")
+    if max_rows is not None and not (is_whole(max_rows) and max_rows >= 1):
+        raise ParameterError(f"max_rows must be a whole number from 1, got {max_rows!r}.")
     source = open_source(path, ReadOptions.of(options))
     blocks, words = [], LabelIndex()
     y: list[Any] = []

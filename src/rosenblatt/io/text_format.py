@@ -33,6 +33,11 @@ SETTINGS = {
 }
 
 
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer, which True is not here."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How a file is read; the parameters of :func:`rosenblatt.read_chunks`."""
@@ -61,8 +66,27 @@ class ReadOptions:
         if self.on_error not in ("raise", "skip"):
             raise ParameterError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}.")
         for key in ("chunk_bytes", "threads", "max_line_bytes"):
-            if getattr(self, key) < 1:
-                raise ParameterError(f"{key} must be at least 1, got {getattr(self, key)}.")
+            value = getattr(self, key)
+            if not is_whole(value) or value < 1:
+                raise ParameterError(f"{key} must be a whole number from 1, got {value!r}.")
+        for key in ("n_features", "bits"):
+            value = getattr(self, key)
+            if value is not None and not is_whole(value):
+                raise ParameterError(f"{key} must be a whole number, got {value!r}.")
+        if self.bits is not None and not 1 <= self.bits <= 30:
+            raise ParameterError(f"bits must be between 1 and 30, got {self.bits}.")
+        if not isinstance(self.target, str | int | np.integer | None):
+            raise ParameterError(f"target must be a name or a number, got {self.target!r}.")
+        for key, kinds, words in (
+            ("header", bool, "True or False"), ("delimiter", str, "a text"),
+            ("kinds", Mapping, "a dict of names and kinds"),
+            ("missing", list | tuple | set | frozenset, "a list of texts"),
+        ):  # fmt: skip
+            value = getattr(self, key)
+            if value is not None and not isinstance(value, kinds):
+                raise ParameterError(f"{key} must be {words}, got {value!r}.")
+        if not all(isinstance(mark, str) for mark in self.missing or ()):
+            raise ParameterError(f"missing must be a list of texts, got {self.missing!r}.")
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> ReadOptions:

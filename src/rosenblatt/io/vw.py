@@ -20,8 +20,6 @@ class VWText(TextFormat):
         self.bits = 18 if options.bits is None else options.bits
         self.hash = options.hash or "strings"
         self.constant = bool(options.constant)
-        if not 1 <= self.bits <= 30:
-            raise ParameterError(f"bits must be between 1 and 30, got {self.bits!r}.")
         if self.hash not in ("strings", "all"):
             raise ParameterError(f"hash must be 'strings' or 'all', got {self.hash!r}.")
 

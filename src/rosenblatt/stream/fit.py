@@ -317,8 +317,8 @@ def fit_file(
         check_output(out, {"the data file": path})
     watcher = watcher or Silent()
     reading.setdefault("progress", watcher.progress)
-    read = ReadOptions.of({**reading, "kinds": dict(kinds or {}) or None,
-                           "missing": tuple(missing or ()) or None})  # fmt: skip
+    read = ReadOptions.of({**reading, "kinds": kinds or None, "missing": missing or None})
+    check_scale(scale)
     asked = {**options, "scale": scale}
     if shuffle:
         seeded = {"shuffle": True, "random_state": random_state}
@@ -353,6 +353,12 @@ def open_table(
     """A file to train on, with an encoder if its columns are no numbers; whether to scale them."""
     source = open_source(file, options, features=FeatureIndex())
     return source, encode_table(source, scale, say)
+
+
+def check_scale(scale: Any) -> None:
+    """Refuse what is not True, False or None."""
+    if scale is not None and not isinstance(scale, bool):
+        raise ParameterError(f"scale must be True, False or None, got {scale!r}.")
 
 
 def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], object]) -> bool:
@@ -509,6 +515,8 @@ def fit_stream(
     order = Shuffle.from_seed(random_state) if shuffle else None
     if shuffle:
         options |= {"shuffle": True, "random_state": random_state}
+    check_scale(scale)
+    feature_names = _unique(feature_names)
     named = None if classes is None else sorted_classes(as_labels(classes, name="classes"))
     training: dict[str, Any] = {
         "settings": settings, "shuffle": order, "watcher": watcher or Silent(),
@@ -545,10 +553,23 @@ def _folder(cache: str | Path | None) -> Path:
     return folder
 
 
-def _names(given: Sequence[str] | None, group: MachineGroup) -> tuple[str, ...]:
-    if given is None:
+def _unique(names: Any) -> tuple[str, ...] | None:
+    """Names of features as texts, none twice."""
+    if names is None:
+        return None
+    if isinstance(names, str) or np.ndim(names) != 1:
+        raise ParameterError(f"feature_names must be a list of names, got {names!r}.")
+    texts = tuple(map(str, np.asarray(names).tolist()))
+    if len(set(texts)) < len(texts):
+        twice = next(name for k, name in enumerate(texts) if name in texts[:k])
+        raise ParameterError(f"feature_names has {twice!r} twice. Give each feature its own name.")
+    return texts
+
+
+def _names(names: tuple[str, ...] | None, group: MachineGroup) -> tuple[str, ...]:
+    if names is None:
         return ()
-    names, width = tuple(map(str, np.asarray(given).tolist())), group.kept()[0].shape[1]
+    width = group.kept()[0].shape[1]
     if len(names) != width:
         raise ParameterError(
             f"feature_names has {len(names)} names, the rows have {width} features."

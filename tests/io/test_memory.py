@@ -95,7 +95,7 @@ def test_a_long_header_of_a_model_is_refused(tmp_path):
     path = tmp_path / "m"
     text = b'{"__metadata__":{"rosenblatt":"' + b"[]," * (33 * 2**20) + b'"}}'
     path.write_bytes(len(text).to_bytes(8, "little") + text)
-    said = run(f"load_model({str(path)!r})", 200)
+    said = run(f"load_model({str(path)!r})", 200, "from rosenblatt import load_model")
     assert said.startswith("DataError")
     assert "the limit is" in said
 

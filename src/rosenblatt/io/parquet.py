@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.labels import LARGEST_INTEGER
 from rosenblatt.errors import DataError, LabelError, MissingPackageError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.io.bad_lines import LISTED, BadLine
@@ -27,7 +28,6 @@ from rosenblatt.io.limits import DEFAULT
 from rosenblatt.io.location import Piece, is_url, unreadable
 from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows
 
-LARGEST_INTEGER = 2**53  # every integer up to here is a float64
 READ_AHEAD = 2  # batches; pyarrow's 16 take more memory
 
 
@@ -182,61 +182,12 @@ class Parquet:
             _check_label_type(schema.field(names[label]).type, names[label], place)
         self._names = [names[k] for k in used] + ([names[label]] if label is not None else [])
 
-    def _encodable(self, batch: Any, bytes_read: int) -> Parsed:
-        """The columns as an encoder takes them; rows without a label are refused."""
-        import pyarrow as pa
-
-        assert self.layout is not None
-        n, bad, good = batch.num_rows, [], np.ones(batch.num_rows, dtype=bool)
-        labels = None
-        if self.layout.label is not None:
-            labels, name = batch.column(self.layout.names[self.layout.label]), self._names[-1]
-            good = ~_nulls(labels)
-            if pa.types.is_floating(labels.type):
-                good &= np.isfinite(_floats(labels))
-            for k in np.flatnonzero(~good)[:LISTED]:
-                what = f"a label in column {name!r}"
-                found = str(labels[int(k)].as_py() or "nothing")
-                bad.append(BadLine(int(k) + 1, self.layout.label + 1, what, found, "row"))
-        for name in self._names[: None if self.layout.label is None else -1]:
-            if pa.types.is_floating(batch.column(name).type):
-                infinite = np.isinf(_floats(batch.column(name)))
-                for k in np.flatnonzero(infinite & good)[:LISTED]:
-                    at, what = (
-                        self.layout.names.index(name) + 1,
-                        f"a finite number in column {name!r}",
-                    )
-                    bad.append(
-                        BadLine(
-                            int(k) + 1, at, what, repr(batch.column(name)[int(k)].as_py()), "row"
-                        )
-                    )
-                good &= ~infinite
-        bad.sort(key=lambda b: b.line)
-        if not good.all():
-            mask = pa.array(good)
-            batch, labels = batch.filter(mask), None if labels is None else labels.filter(mask)
-        kinds = dict(zip(self.layout.names, self.layout.kinds, strict=True))
-        used = self._names[: None if self.layout.label is None else -1]
-        columns = [_column(batch.column(name), kinds[name]) for name in used]
-        made = ColumnBatch(tuple(used), tuple(columns), batch.num_rows)
-        return Parsed(
-            batch.num_rows,
-            n,
-            n - batch.num_rows,
-            tuple(bad[:LISTED]),
-            _Batch(made, labels),
-            bytes_read,
-        )
-
     def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
-        if self.encoder is not None:
-            return self._encodable(batch, bytes_read)
+        """The columns of a batch, without the rows that have no label or an impossible number."""
         import pyarrow as pa
 
         assert self.layout is not None
-        n, names = batch.num_rows, self.layout.names
-        X = np.empty((n, len(self.feature_names)))
+        n, names, kinds = batch.num_rows, self.layout.names, self.layout.kinds
         good = np.ones(n, dtype=bool)
         bad: list[BadLine] = []
 
@@ -249,31 +200,34 @@ class Parquet:
                 bad.append(BadLine(int(k) + 1, names.index(column) + 1, what, shown, "row"))
             good[wrong] = False
 
+        X = np.empty((n, len(self.feature_names)))
         for k, name in enumerate(self.feature_names):
             column = batch.column(name)
-            refuse(_nulls(column), name, "a number")
-            X[:, k] = _floats(column)
-            if pa.types.is_integer(column.type):
-                # 2**53 + 1 is rounded to 2**53, so the integer itself is compared
-                large = np.abs(X[:, k]) >= LARGEST_INTEGER
-                for at in np.flatnonzero(large):
-                    value = column[int(at)].as_py()
-                    large[at] = value is not None and abs(value) > LARGEST_INTEGER
-                refuse(large, name, "integers up to 2**53")
-            else:
-                refuse(~np.isfinite(X[:, k]), name, "a finite number")
-        labels = None
+            if self.encoder is None:
+                refuse(_nulls(column), name, "a number")
+                X[:, k] = _floats(column)
+                refuse(_beyond_floats(column, X[:, k]), name, "integers up to 2**53")
+            if pa.types.is_floating(column.type):
+                values = _floats(column)
+                wrong = ~np.isfinite(values) if self.encoder is None else np.isinf(values)
+                refuse(wrong, name, "a finite number")
         if self.layout.label is not None:
-            name = names[self.layout.label]
-            labels = batch.column(name)
-            refuse(_nulls(labels), name, "a label")
-            if pa.types.is_floating(labels.type):
-                refuse(~np.isfinite(_floats(labels)), name, "a finite label")
+            label = names[self.layout.label]
+            refuse(_nulls(batch.column(label)), label, "a label")
+            if pa.types.is_floating(batch.column(label).type):
+                refuse(~np.isfinite(_floats(batch.column(label))), label, "a finite label")
         bad.sort(key=lambda b: b.line)
-        kept = int(good.sum())
-        if kept < n:
-            X, labels = X[good], None if labels is None else labels.filter(pa.array(good))
-        return Parsed(kept, n, n - kept, tuple(bad[:LISTED]), _Batch(X, labels), bytes_read)
+        if not good.all():
+            batch, X = batch.filter(pa.array(good)), X[good]
+        columns: Any = X
+        if self.encoder is not None:
+            kind = dict(zip(names, kinds, strict=True))
+            made = tuple(_column(batch.column(name), kind[name]) for name in self.feature_names)
+            columns = ColumnBatch(self.feature_names, made, batch.num_rows)
+        labels = None if self.layout.label is None else batch.column(label)
+        content = _Batch(columns, labels)
+        kept = batch.num_rows
+        return Parsed(kept, n, n - kept, tuple(bad[:LISTED]), content, bytes_read)
 
     def rows(self, parsed: Parsed) -> Rows:
         """Rows of numbers with their labels."""
@@ -380,6 +334,19 @@ def _check_label_type(type: Any, name: str, place: str) -> None:
             f"column {name!r} of {place} has values of type {type}, which cannot be labels. "
             "Convert it to text or integers."
         )
+
+
+def _beyond_floats(column: Any, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Integers beyond 2**53; 2**53 + 1 is rounded to 2**53, so the integer itself is compared."""
+    import pyarrow as pa
+
+    large = np.abs(values) >= LARGEST_INTEGER
+    if not pa.types.is_integer(column.type):
+        return np.zeros(len(values), bool)
+    for at in np.flatnonzero(large):
+        value = column[int(at)].as_py()
+        large[at] = value is not None and abs(value) > LARGEST_INTEGER
+    return large
 
 
 def _nulls(column: Any) -> npt.NDArray[np.bool_]:

@@ -98,7 +98,7 @@ def test_in_a_pipeline_and_hashed():
         ({}, pd.DataFrame({"a": [np.inf]}), DataError, "infinity"),
         ({}, pd.DataFrame([[1, 2]], columns=["a", "a"]), DataError, "two columns"),
         ({}, pd.DataFrame({"a": [2**53 + 1]}), DataError, "9007199254740993"),
-        ({"kinds": {"b": "date"}}, pd.DataFrame({"a": [1]}), DataError, "names the column 'b'"),
+        ({"kinds": {"b": "date"}}, pd.DataFrame({"a": [1]}), ParameterError, "no column 'b'"),
         ({"hash_bits": 31}, pd.DataFrame({"a": [1]}), ParameterError, "from 1 to 30"),
         ({"hash_bits": 2.0}, pd.DataFrame({"a": [1]}), ParameterError, "whole number"),
         ({"missing": "?"}, pd.DataFrame({"a": [1]}), ParameterError, "a list of texts"),
@@ -110,6 +110,13 @@ def test_bad_input(params, table, error, words):
         encoder.fit(table)
     with pytest.raises(NotFittedError):
         encoder.transform(table)
+
+
+def test_a_column_is_dropped():
+    encoder = TableEncoder(kinds={"zip": "drop"})
+    found = encoder.fit_transform(frame())
+    assert not any(name.startswith("zip") for name in encoder.get_feature_names_out())
+    assert (encoder.transform(frame().drop(columns="zip")) != found).nnz == 0
 
 
 def test_new_rows_of_another_kind():

@@ -86,18 +86,16 @@ def separable(
 
 def read_numbers(file: Path, reading: Reading) -> Any:
     """All rows of a file of numbers."""
-    from rosenblatt.io.reader import SKIPPING, read
+    from rosenblatt.io.bad_lines import MalformedLineError
+    from rosenblatt.io.reader import read
 
     try:
         return read(file, **reading.settings())
-    except DataError as e:
-        if SKIPPING not in str(e):
-            raise
-        fix = (
-            "A proof is about every line of the file: fix or remove the line, or name another "
-            "label column with --target."
-        )
-        raise type(e)(str(e).replace(SKIPPING, fix)) from e
+    except MalformedLineError as e:
+        raise DataError(
+            f"{e.problem}. A proof is about every line of the file: fix or remove the line, or "
+            "name another label column with --target."
+        ) from e
 
 
 def _many_classes(y: Any, file: Path, target: str | None) -> bool:

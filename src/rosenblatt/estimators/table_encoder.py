@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt._core import FeatureIndex
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import ParameterError
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures
 
@@ -26,7 +26,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sk
     Parameters
     ----------
     kinds : dict, optional
-        "number", "category" or "date" for some columns; the others have the kind of their type.
+        "number", "category", "date" or "drop" for some columns; the others have the kind of their
+        type.
     missing : list of str, default=()
         Texts that mean that a value is missing, besides None and NaN.
     hash_bits : int, optional
@@ -106,7 +107,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sk
         """
         check_is_fitted(self)
         table: TableFeatures = self.table_
-        return _matrix(table.encode(batch_of_frame(X, table.kinds, self.missing), grow=False))
+        batch = batch_of_frame(X, table.kinds, self.missing, table.kinds)
+        return _matrix(table.encode(batch, grow=False))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the features of the same rows.
@@ -152,11 +154,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sk
         if isinstance(self.missing, str):
             raise ParameterError(f"missing must be a list of texts, got {self.missing!r}.")
         batch = batch_of_frame(X, self.kinds, self.missing)
-        unknown = sorted(set(self.kinds or ()) - set(batch.names))
-        if unknown:
-            raise DataError(
-                f"kinds names the column {unknown[0]!r}, which the frame does not have."
-            )
         table = TableFeatures.of_batch(batch, FeatureIndex(bits))
         found = table.encode(batch)
         self.table_ = table

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.matrix import check_integers, refuse_lazy
 from rosenblatt.data.source import NUMBER
-from rosenblatt.errors import DataError, DataTypeError
+from rosenblatt.errors import DataError, DataTypeError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import dates_of
 
@@ -56,6 +56,9 @@ def batch_of_frame(
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise DataError(f"two columns are named {twice!r}. Give each its own name.")
+    unknown = [name for name in kinds if name not in names and only is None]
+    if unknown:
+        raise ParameterError(f"there is no column {unknown[0]!r}; there are {names[:20]}.")
     made = {
         name: _column(name, values, kinds.get(name), missing)
         for name, (_, values) in zip(names, columns, strict=True)

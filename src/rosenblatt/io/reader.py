@@ -16,7 +16,7 @@ from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import BaseSource, LabelIndex, check_exact
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.bad_lines import MalformedLineError, SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.csv import Csv, Layout
 from rosenblatt.io.libsvm import Libsvm, index_of
@@ -35,10 +35,6 @@ from rosenblatt.io.text_format import (
 )
 from rosenblatt.io.vw import VWText
 
-SKIPPING = (
-    "Fix the file, or skip such lines: on_error='skip' in Python, "
-    "--skip-errors on the command line."
-)
 PEEK = 1 << 16  # bytes that tell the format
 
 
@@ -220,7 +216,7 @@ class FileSource(BaseSource):
             return
         bad = [line.moved(lines) for line in parsed.bad]
         if self.options.on_error == "raise":
-            raise DataError(f"{piece}, {bad[0]}. {SKIPPING}")
+            raise MalformedLineError(f"{piece}, {bad[0]}")
         self.skipped = self.skipped.plus(parsed.n_bad, bad)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

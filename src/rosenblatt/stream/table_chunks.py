@@ -62,13 +62,7 @@ class TableChunks:
         from rosenblatt.features.frames import batch_of_frame
 
         self.opened, self.batches, self.missing = opened, opened.batches, missing
-        self._dropped = {name: kind for name, kind in kinds.items() if kind == "drop"}
         batch = batch_of_frame(named(first), kinds, missing)
-        unknown = sorted(set(kinds) - set(batch.names) - set(self._dropped))
-        if unknown:
-            raise ParameterError(
-                f"there is no column {unknown[0]!r}; there are {list(batch.names[:20])}."
-            )
         self.table = TableFeatures.of_batch(batch)
         self.scaled = self.table if scale else None
 
@@ -76,9 +70,10 @@ class TableChunks:
         from rosenblatt.features.frames import batch_of_frame
 
         self.table.begin()
-        kinds = self.table.kinds | self._dropped
+        kinds = self.table.kinds
         for X, *others in self.opened:
-            rows = as_csr(self.table.encode(batch_of_frame(named(X), kinds, self.missing)))
+            batch = batch_of_frame(named(X), kinds, self.missing, kinds)
+            rows = as_csr(self.table.encode(batch))
             yield (rows.to_scipy(), *others)
 
 

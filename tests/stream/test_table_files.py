@@ -3,6 +3,8 @@
 import csv
 import datetime as dt
 import json
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -529,7 +531,7 @@ def test_types_of_parquet_are_used_or_refused(tmp_path):
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_pipes_and_later_cells_of_another_kind(tmp_path, shuffle):
+def test_later_cells_of_another_kind(tmp_path, shuffle):
     """A table of numbers that has a text and a missing cell after the first block."""
     path = tmp_path / "t.csv"
     lines = ["x,z,y", *(f"{k % 7},{k % 5},{k % 7 > 3:d}" for k in range(400))]
@@ -551,3 +553,55 @@ def test_numbers_of_a_read_file_are_streamed_as_a_table(tmp_path, clicks):
         same = fit_stream(read_chunks(place, target="clicked"), max_iter=4)
         assert same.model.coef.tobytes() == done.model.coef.tobytes()
         assert same.model.predict(RAW).tolist() == done.model.predict(RAW).tolist()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_of_any_columns_is_read_once(clicks, tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    server = threading.Thread(target=lambda: pipe.write_bytes(clicks["csv"].read_bytes()))
+    server.start()
+    try:
+        done = fit_file(pipe, tmp_path / "m", target="clicked", max_iter=4)
+    finally:
+        server.join()
+    whole = fit_file(clicks["csv"], tmp_path / "w", target="clicked", max_iter=4)
+    assert done.model.coef.tobytes() == whole.model.coef.tobytes()
+    assert [path.name for path in tmp_path.glob(".rosenblatt*")] == []
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", "arow"])
+def test_constants_and_units_change_no_prediction(rule):
+    """A year, a latitude and a timestamp: unless they are centred, half of the labels are wrong."""
+    rng, n = np.random.default_rng(0), 6000
+    y = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 3)) + 0.7 * (y[:, None] - 0.5)
+    tables = [
+        {"year": X[:, 0], "latitude": X[:, 1], "time": X[:, 2]},
+        {
+            "year": 2015 + 3 * X[:, 0],
+            "latitude": 52.5 + X[:, 1] / 10,
+            "time": 1.7e9 + 1e6 * X[:, 2],
+        },
+    ]
+    wrong = []
+    for table in tables:
+        first, rest = (
+            {k: v[part] for k, v in table.items()} for part in (slice(4000), slice(4000, n))
+        )
+        done = fit_stream([(first, y[:4000])], rule=rule, scale=True)
+        wrong.append(100 * np.mean(done.model.predict(rest) != y[4000:]))
+    assert abs(wrong[0] - wrong[1]) <= 0.3
+    assert wrong[0] < 35
+
+
+def test_marks_of_missing_values_are_part_of_the_model(tmp_path):
+    chunk = {"x": [1.0, 2.0, 3.0, 4.0], "s": ["a", "-", "b", "b"]}
+    done = fit_stream([(chunk, [0, 0, 1, 1])], missing=["-"], max_iter=9)
+    save_model(done.model, tmp_path / "m")
+    held = load_model(tmp_path / "m")
+    assert held.explain({"x": 2.0, "s": "-"})["s=missing"].value == 1
+    path = write_csv(tmp_path / "t.csv", {**chunk, "y": [0, 0, 1, 1]})
+    predict_file(tmp_path / "m", path, tmp_path / "labels", target="y")
+    labels = (tmp_path / "labels").read_text().split()
+    assert labels == [str(label) for label in held.predict(chunk)]

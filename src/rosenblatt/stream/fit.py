@@ -188,6 +188,7 @@ def _result(
     source: FileSource | None = None,
     table: TableFeatures | None = None,
     skipped: SkippedLines | None = None,
+    reader: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> FitResult:
     group = run.group
@@ -208,7 +209,7 @@ def _result(
     progressive_error = group.errors / group.n_scored
     model = LinearModel(
         coef, intercept, group.learner.classes, tuple(feature_names), options,
-        {} if source is None else source.settings(),
+        reader or {} if source is None else source.settings(),
         training={  # no times: the same run gives the same file
             "rows": group.n_rows, "epochs": group.n_epochs, "mistakes": trace.n_mistakes,
             "updates": trace.n_updates, "progressive_error": progressive_error,
@@ -543,7 +544,9 @@ def fit_stream(
         scaled=None if tables is None else tables.scaled, **training,
     )  # fmt: skip
     names = _names(feature_names, run.group) or tuple(source.feature_names or ())
-    return _result(run, began, names, options, table=None if tables is None else tables.table)
+    table = None if tables is None else tables.table
+    reader = {"missing": list(missing)} if missing else {}
+    return _result(run, began, names, options, table=table, reader=reader)
 
 
 def _folder(cache: str | Path | None) -> Path:

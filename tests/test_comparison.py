@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
@@ -14,15 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file
+from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file, read_chunks
 from rosenblatt.cli import app
-from rosenblatt.comparison.compare import KEEPS, _choices, blocks
+from rosenblatt.comparison.compare import KEEPS, _choices
 from rosenblatt.comparison.result import PLAIN_FIRST, Comparison, Trial
+from rosenblatt.data.source import ArraySource
 from rosenblatt.data.toy_datasets import cultivar, setosa, versicolor
 from rosenblatt.errors import LabelError, ParameterError
-from rosenblatt.io.reader import labelled_rows, read
 from rosenblatt.learn.rules import RULES, Rosenblatt
-from rosenblatt.show.trials import TrialsBar
 from tests.real_data import libsvm_file
 
 PLAIN = ["perceptron"]
@@ -55,33 +54,32 @@ def test_accuracies_are_those_of_scikit_learn(mixed, found):
 
 
 @pytest.mark.parametrize("keep", ["last", "average"])
-def test_the_progressive_error_of_few_rows_is_that_of_row_by_row(mixed, keep):
-    X, y = mixed[0][:60], mixed[1][:60]
-    model, wrong = Perceptron(keep=keep, shuffle=False), 1  # nothing is known of the first
-    model.partial_fit(X[:1], y[:1], classes=[-1, 1])
-    for k in range(1, 60):
-        wrong += int(model.predict(X[k : k + 1])[0] != y[k])
-        model.partial_fit(X[k : k + 1], y[k : k + 1])
+def test_the_progressive_error_is_that_of_row_by_row(mixed, keep):
+    X, y = mixed
+    model, wrong, seen = Perceptron(keep=keep, shuffle=False), 0, set()
+    for k in range(len(y)):
+        # nothing is known of the first row of a class
+        wrong += y[k] not in seen or model.predict(X[k : k + 1])[0] != y[k]
+        seen.add(y[k])
+        model.partial_fit(X[k : k + 1], y[k : k + 1], classes=[-1, 1])
     (trial,) = compare(X, y, rules=PLAIN, keeps=keep, cv=2).rows
-    assert trial.progressive_error == pytest.approx(wrong / 60)
+    assert trial.progressive_error == pytest.approx(wrong / len(y))
+    most, wrong = -1, 0
+    for k in range(len(y)):
+        wrong += most != y[k]
+        values, counts = np.unique(y[: k + 1], return_counts=True)
+        most = values[counts.argmax()]
+    floor = compare(X, y, rules=PLAIN, keeps=keep, cv=2).floor
+    assert floor.progressive_error == pytest.approx(wrong / len(y))
 
 
-def test_without_ties_it_is_the_mistakes_of_one_pass():
-    X = np.random.default_rng(0).normal(size=(100, 3))
-    y = X[:, 0] + 0.5 * X[:, 1] > 0.3
-    once = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y)
-    (trial,) = compare(X, y, rules=PLAIN, keeps="last", cv=2).rows
-    assert trial.progressive_error == pytest.approx(once.n_mistakes_ / 100)
-
-
-@given(st.integers(1, 10**7))
-def test_blocks_cover_every_row_once(n):
-    cut = blocks(n)
-    starts, ends = zip(*cut, strict=True)
-    assert (starts[0], ends[-1], ends[0]) == (0, n, 1)
-    assert starts[1:] == ends[:-1]
-    assert all(0 < e - s <= max(1, min(s, -(-n // 100))) for s, e in cut)
-    assert len(cut) <= 130
+def test_different_weights_have_no_progressive_error(mixed):
+    X, y = mixed
+    weight = np.where(y > 0, 2.0, 1.0)
+    found = compare(X, y, rules=PLAIN, cv=2, sample_weight=weight)
+    assert {t.progressive_error for t in (*found.rows, found.floor)} == {None}
+    same = compare(X, y, rules=PLAIN, cv=2, sample_weight=np.full(len(y), 2.0))
+    assert None not in {t.progressive_error for t in (*same.rows, same.floor)}
 
 
 def test_dense_sparse_threads_and_frames_agree(mixed, found):
@@ -168,7 +166,7 @@ def trial(name, keep, *accuracies, max_iter=2):
 
 def told(*trials, floor=(0.5, 0.5, 0.5)):
     majority = Trial(None, "", 2, floor, 0.5, 0.0)
-    return Comparison(trials, majority, (), 300, 2, 2, 3, 103)
+    return Comparison(trials, majority, (), 300, 2, 2, 3)
 
 
 def test_a_clear_winner_is_recommended():
@@ -179,7 +177,7 @@ def test_a_clear_winner_is_recommended():
     assert found.recommendation == (
         'Use Perceptron(rule="margin", keep="average", max_iter=2, tol=None): 91.00 % right on '
         "rows held out. It leads the next, perceptron with keep='last' and 2 epochs, by 10.67 "
-        "points, more than this varies between folds (1.15)."
+        "points, which varies by 1.15 between folds."
     )
 
 
@@ -203,7 +201,7 @@ def test_the_majority_class_is_a_floor():
     low = told(trial("perceptron", "last", 0.4, 0.5, 0.45))
     assert low.recommendation.startswith("No choice is better than the majority class (50.00 %).")
     near = told(trial("perceptron", "last", 0.4, 0.8, 0.45))
-    assert "5.00 points better than the majority class" in near.recommendation
+    assert "leads the majority class (50.00 %) by 5.00 points, which" in near.recommendation
     assert "Nothing else was tried." in near.recommendation
 
 
@@ -261,12 +259,10 @@ def test_other_splitters_and_watchers(mixed):
     assert calls[-1][2] == "Margin(tau=2.0), last"
 
 
-def test_the_bar_is_drawn_only_where_somebody_looks(capsys):
-    for draw in (False, True):
-        with TrialsBar(draw) as bar:
-            bar(1, 2, "margin, last")
-            bar(2, 2, "margin, average")
-        assert ("2/2" in capsys.readouterr().err) == draw
+@pytest.mark.parametrize("progress", [True, None, False])
+def test_the_bar_is_drawn_on_a_terminal_or_on_request(mixed, progress, capsys):
+    compare(*mixed, rules=PLAIN, cv=2, progress=progress)
+    assert ("100%" in capsys.readouterr().err) == (progress is True)
 
 
 @pytest.mark.parametrize(
@@ -343,17 +339,39 @@ def test_the_first_rows_of_a_file(csv, mixed):
 def test_rows_without_a_label_and_malformed_lines_are_left_out(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |f a\n|f a b\n-1 2.0 |f b\nnonsense here\n1 |f a c\n-1 |f b c\n" * 3)
-    start = labelled_rows(read(path, max_rows=100, bits=4, on_error="skip"))
-    assert (start.X.shape, start.has_more) == ((12, 16), False)
-    assert start.sample_weight.tolist() == [1, 2, 1, 1] * 3
     found = compare_file(
         path, reading={"bits": 4, "on_error": "skip"}, rules=PLAIN, keeps="last", cv=2
     )
+    assert (found.n_rows, found.n_features) == (12, 16)
+    assert found.rows[0].progressive_error is None  # the weights differ
     assert any("without a label" in said for said in found.remarks)
     assert any("malformed" in said for said in found.remarks)
     path.write_text("|f a\n|f b\n")
     with pytest.raises(LabelError, match="have no labels"):
-        labelled_rows(read(path, max_rows=5))
+        compare_file(path)
+
+
+def test_every_source_is_compared(csv, mixed, tmp_path):
+    X, y = mixed
+    expected = compare(X[:100], y[:100], rules=PLAIN, cv=2)
+    parts = [(X[k : k + 40], y[k : k + 40]) for k in range(0, 150, 40)]
+    svm, parquet = tmp_path / "rows.svm", tmp_path / "rows.parquet"
+    dump_svmlight_file(X, y, str(svm), zero_based=False)
+    pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_parquet(parquet)
+    chunks = read_chunks(csv, target="kind", chunk_bytes=500)
+    classes = np.unique(y)
+    resident = ArraySource(X, np.searchsorted(classes, y), classes.tolist())
+    target = {"target": "kind"}
+    for rows, reading in (
+        (csv, target), (svm, None), (parquet, target), (chunks, None), (parts, None),
+        (lambda: iter(parts), None), (iter(parts), None), (resident, None),
+    ):  # fmt: skip
+        found = compare_file(rows, max_rows=100, reading=reading, rules=PLAIN, cv=2)
+        assert [t.accuracies for t in found.rows] == [t.accuracies for t in expected.rows]
+        assert (found.n_rows, found.n_features) == (100, 4)
+        assert "it has more" in found.remarks[0]
+    with pytest.raises(ParameterError, match="`reading` is for files"):
+        compare_file(parts, reading=target)
 
 
 @pytest.mark.parametrize(

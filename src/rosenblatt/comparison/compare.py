@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
-from rosenblatt.comparison.result import Comparison, Refusal, Trial, rule_name
+from rosenblatt.comparison.result import Comparison, Refusal, Trial
+from rosenblatt.data.block import Block, Csr, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.problem import Problem
+from rosenblatt.data.source import ChunkSource, Source
 from rosenblatt.errors import (
     DataError,
     LabelError,
@@ -33,16 +36,16 @@ from rosenblatt.errors import (
     ParameterError,
 )
 from rosenblatt.estimators import Perceptron
-from rosenblatt.io.reader import labelled_rows, read
+from rosenblatt.io.parquet import is_dataset
+from rosenblatt.io.reader import FileChunks, FileSource, open_source
+from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings
-from rosenblatt.show.trials import TrialsBar
 from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
 Progress = Callable[[int, int, str], Any]
 KEEPS = ("last", "average")
-BLOCKS = 100
 # an update of these looks at all rows: not for many of them unless asked for
 FOR_FEW_ROWS = {"minover": 10_000}
 ROWS_OF_A_FILE = 100_000
@@ -66,8 +69,8 @@ def compare(
 ) -> Comparison:
     """Compare rules and keeps on the user's data: accuracy, time, and which to use.
 
-    Each is cross-validated; and once, in the order given, it predicts blocks of rows before it
-    learns them. docs/how-to/compare.md defines the figures.
+    Each is cross-validated; and once, in the order given, it predicts every row before it learns
+    from it. docs/how-to/compare.md defines the figures.
 
     Parameters
     ----------
@@ -86,13 +89,15 @@ def compare(
         Number of shuffled, stratified folds, or a splitter of scikit-learn.
     before : transformer or None, default=None
         A transformer of scikit-learn that makes the columns of X, such as ``StandardScaler()`` or
-        a vectoriser. It is fitted in each fold; for the progressive error, on all rows.
+        a vectorizer. It is fitted in each fold; for the progressive error, on all rows.
     shuffle : bool, default=False
         Whether to shuffle the rows before progressive validation.
     sample_weight : array of shape (n_samples,) or None, default=None
-        A row of weight k counts k times, when learned and when predicted.
+        A row of weight k counts k times, in training and in the accuracy. With different weights
+        there is no progressive error.
     n_jobs : int or None, default=None
-        Folds trained at the same time, in threads; -1: one per core. It changes no accuracy.
+        Number of folds to train at the same time, in threads; -1: one per core. The accuracies do
+        not depend on it.
     random_state : int, RandomState or None, default=0
         Seed of the folds and of the order of visits.
     progress : callable, bool or None, default=None
@@ -132,8 +137,8 @@ def compare(
         raise ParameterError(f"shuffle must be True or False, got {shuffle!r}.")
     if not isinstance(random_state, (int, np.integer)):  # one number for all trials
         random_state = int(check_random_state(random_state).randint(2**31))
-    made = X if before is None else clone(before).fit_transform(X, as_labels(y))
-    problem = Problem.of(made, y, sample_weight)
+    numbers = X if before is None else clone(before).fit_transform(X, as_labels(y))
+    problem = Problem.of(numbers, y, sample_weight)
     if len(problem.classes) < 2:
         raise LabelError(
             f"y holds one class ({problem.classes.tolist()[0]!r}), and a comparison needs two. "
@@ -141,48 +146,48 @@ def compare(
         )
     order = np.arange(problem.n_rows)
     if problem.sample_weight is not None:
-        order = order[problem.sample_weight > 0]  # the others neither teach nor count
+        order = order[problem.sample_weight > 0]
     if shuffle:
         order = np.random.default_rng(random_state).permutation(order)
-    choices, refused = _choices(rules, keeps, max_iter, len(order), settings, random_state)
-    raw = problem.X if before is None else X
-    data = _Data(raw, problem, order, _splits(problem, order, cv, random_state), before)
-    trials = []
+    trials, refused = _choices(rules, keeps, max_iter, len(order), settings, random_state)
+    data = _Data(problem, problem.X if before is None else X, order, before)
+    found: list[Trial] = []
+    progressive: dict[Any, float | None] = {}  # the number of epochs does not matter
     with (
         warnings.catch_warnings(),
         _watched(progress) as watch,
         joblib.parallel_config("threading", n_jobs=n_jobs or 1),
     ):
         warnings.simplefilter("ignore")  # of small classes and full ballots; see the remarks
-        progressive: dict[Any, float | None] = {}
-        for k, choice in enumerate(choices, start=1):
+        splits = data.splits(cv, random_state)
+        for k, trial in enumerate(trials, start=1):
+            model, key = trial.model(random_state), (trial.rule, trial.keep)
             try:
-                accuracies, seconds = data.cross_validated(choice.model(random_state))
-                key = choice.rule, choice.keep
-                if key not in progressive:  # the number of epochs does not matter
-                    progressive[key] = data.progressive_error(choice.model(random_state))
+                accuracies, seconds = data.cross_validated(model, splits)
+                if key not in progressive:
+                    progressive[key] = data.progressive_error(model)
             except (NotSupportedError, OverflowedError) as e:
-                refused.append(Refusal(choice.name, choice.keep, str(e)))
+                refused.append(Refusal(trial.name, trial.keep, str(e)))
             else:
-                error = progressive[key]
-                trials.append(
-                    replace(choice, accuracies=accuracies, progressive_error=error, seconds=seconds)
-                )
-            watch(k, len(choices), f"{choice.name}, {choice.keep}")
-        accuracies, _ = data.cross_validated(DummyClassifier(strategy="most_frequent"))
-    if not trials:
+                found.append(replace(
+                    trial, accuracies=accuracies, progressive_error=progressive[key],
+                    seconds=seconds,
+                ))  # fmt: skip
+            watch(k, len(trials), f"{trial.name}, {trial.keep}")
+        accuracies, _ = data.cross_validated(DummyClassifier(strategy="most_frequent"), splits)
+    if not found:
         reasons = "; ".join(f"{r.rule}, {r.keep}: {r.reason}" for r in refused)
         raise NotSupportedError(f"none of the choices can be tried on these data. {reasons}")
-    majority = Trial(None, "", trials[0].max_iter, accuracies, data.majority_error(), 0.0)
+    majority = Trial(None, "", found[0].max_iter, accuracies, data.majority_error(), 0.0)
     return Comparison(
-        tuple(sorted(trials, key=lambda t: (-t.accuracy, *t.simplicity))), majority,
-        tuple(refused), len(order), problem.n_features, len(problem.classes), len(accuracies),
-        len(blocks(len(order))), data.remarks(cv, shuffle),
+        tuple(sorted(found, key=lambda t: (-t.accuracy, *t.simplicity))), majority,
+        tuple(refused), len(order), problem.n_features, len(problem.classes), len(splits),
+        data.remarks(cv, shuffle),
     )  # fmt: skip
 
 
 def compare_file(
-    file: str | Path,
+    file: Any,
     *,
     max_rows: int = ROWS_OF_A_FILE,
     scale: bool = False,
@@ -193,8 +198,9 @@ def compare_file(
 
     Parameters
     ----------
-    file : str or Path
-        Rows and labels: LIBSVM, VW text, CSV or Parquet.
+    file : str, Path, pyarrow dataset, chunks or Source
+        Rows and labels: LIBSVM, VW text, CSV or Parquet; or chunks as :func:`fit_stream` takes
+        them.
     max_rows : int, default=100000
         Most rows to read, from the start; the remarks say so if there are more.
     scale : bool, default=False
@@ -225,117 +231,150 @@ def compare_file(
     ...     compare_file(path, reading={"target": -1}, rules="perceptron", keeps="last").n_rows
     20
     """
-    whole = read(file, max_rows=max_rows, **(reading or {}))
-    table = labelled_rows(whole)
-    unlabelled = len(whole.y) - len(table.y)
+    if max_rows < 1:
+        raise ParameterError(f"max_rows must be at least 1, got {max_rows}.")
+    source = _source(file, reading or {})
+    block, has_more = _first_rows(source, max_rows)
+    known = block.y >= 0
+    if not known.any():
+        raise LabelError(f"the first {len(known):,} rows have no labels. Give rows that do.")
+    X, weight = block.X, block.sample_weight
+    if isinstance(source, FileSource):
+        X = source.columns_from(X, source.first_column)
+    X = X.to_scipy() if isinstance(X, Csr) else X
     if scale:
-        choices["before"] = StandardScaler(with_mean=not sp.issparse(table.X))
-    try:
-        found = compare(table.X, table.y, sample_weight=table.sample_weight, **choices)
-    except LabelError as e:
-        if table.has_more:
-            raise LabelError(
-                f"of the first {max_rows:,} rows of {file}: {e} Take more rows, or mix the file."
-            ) from e
-        raise
+        choices["before"] = StandardScaler(with_mean=not sp.issparse(X))
     remarks = []
-    if table.has_more:
+    if has_more:
         remarks.append(f"These are the first {max_rows:,} rows of {file}; it has more.")
-    if table.skipped.count:
-        remarks.append(f"{table.skipped.count:,} malformed lines were left out.")
-    if unlabelled:
-        remarks.append(f"{unlabelled:,} rows without a label were left out.")
+    if isinstance(source, FileSource) and source.skipped.count:
+        remarks.append(f"{source.skipped.count:,} malformed lines were left out.")
+    if not known.all():
+        remarks.append(f"{np.count_nonzero(~known):,} rows without a label were left out.")
+    try:
+        found = compare(
+            X[known], source.labels.values[block.y[known]],
+            sample_weight=None if weight is None else weight[known], **choices,
+        )  # fmt: skip
+    except LabelError as e:
+        if not has_more:
+            raise
+        raise LabelError(
+            f"of the first {max_rows:,} rows of {file}: {e} Take more rows, or mix the file."
+        ) from e
     return replace(found, remarks=(*remarks, *found.remarks))
 
 
-def blocks(n: int) -> list[tuple[int, int]]:
-    """Where each block of progressive validation starts and ends.
+def _source(file: Any, reading: Mapping[str, Any]) -> Source:
+    """What is to be compared as a source of blocks."""
+    if isinstance(file, (str, Path)) or is_dataset(file):
+        return open_source(file, ReadOptions.of(dict(reading)))
+    if reading:
+        raise ParameterError("`reading` is for files, got it with rows that are read already.")
+    if hasattr(file, "blocks"):
+        source: Source = file
+        return source
+    return file.source() if isinstance(file, FileChunks) else ChunkSource(file, copy=True)
 
-    A block is as long as everything before it, but at most a hundredth of the rows.
 
-    >>> blocks(6), len(blocks(1000)), blocks(1000)[:6]
-    ([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)], 104,
-     [(0, 1), (1, 2), (2, 4), (4, 8), (8, 16), (16, 26)])
-    """
-    longest, cuts = -(-n // BLOCKS), [0, 1]
-    while cuts[-1] < n:
-        cuts.append(min(n, cuts[-1] + min(cuts[-1], longest)))
-    return list(itertools.pairwise(cuts))
+def _first_rows(source: Source, most: int) -> tuple[Block, bool]:
+    """At most so many rows, and whether there are more."""
+    parts, left = [], most
+    for block in source.blocks():
+        parts.append(block.rows(0, min(left, block.n_rows)))
+        left -= block.n_rows
+        if left < 0:
+            break
+    return stack([part for part in parts if part.n_rows]), left < 0
 
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """The rows of a comparison: as they are given to `before` or a model, and validated."""
+    """The rows of a comparison.
 
-    raw: Any
+    `raw` is what `before` takes, or the numbers of `problem`; `order` has the rows that count, in
+    the order of progressive validation.
+    """
+
     problem: Problem
-    order: Array  # of progressive validation; without rows of weight 0
-    splits: list[tuple[Array, Array]]
+    raw: Any
+    order: Array
     before: Any
 
-    @property
-    def y(self) -> Array:
+    def splits(self, cv: Any, seed: int) -> list[tuple[Array, Array]]:
+        """Row numbers of training and held-out rows of each fold."""
+        y = self.labels[self.order]
+        if not hasattr(cv, "split"):
+            if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+                raise ParameterError(
+                    f"cv must be a whole number >= 2 or a splitter of scikit-learn, got {cv!r}."
+                )
+            labels, counts = np.unique(y, return_counts=True)
+            if counts.min() < 2:
+                raise LabelError(
+                    f"class {labels[counts.argmin()].item()!r} has a single row, which cannot be "
+                    "both learned from and held out. Give more rows of it, or leave it out."
+                )
+            cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+        try:
+            splits = list(cv.split(np.zeros((len(y), 1)), y))
+        except ValueError as e:
+            raise DataError(f"the rows cannot be cut into folds: {e} Use fewer folds (cv).") from e
+        return [(self.order[np.sort(train)], self.order[np.sort(held)]) for train, held in splits]
+
+    @cached_property
+    def labels(self) -> Array:
         return self.problem.classes[self.problem.class_numbers()]
 
-    def cross_validated(self, model: Any) -> tuple[tuple[float, ...], float]:
+    def cross_validated(
+        self, model: Any, splits: list[tuple[Array, Array]]
+    ) -> tuple[tuple[float, ...], float]:
         """The accuracy on each fold, and the seconds of the quickest training run."""
-        weight, y = self.problem.sample_weight, self.y
-        name, pipeline = type(model).__name__.lower(), model
-        if self.before is not None:
-            pipeline = make_pipeline(clone(self.before), model)
-        params = None
-        if weight is not None:
-            prefix = "" if self.before is None else f"{name}__"
-            params = {f"{prefix}sample_weight": weight}
+        steps, weight = (
+            [] if self.before is None else [clone(self.before)],
+            self.problem.sample_weight,
+        )
         done = cross_validate(
-            pipeline, self.raw, y, cv=self.splits, params=params, error_score="raise",
-            scoring=lambda model, X, y: (model.predict(X) == y).mean(), return_estimator=True,
+            make_pipeline(*steps, model), self.raw, self.labels, cv=splits,
+            params={f"{type(model).__name__.lower()}__sample_weight": weight},
+            error_score="raise", scoring="accuracy", return_estimator=True,
         )  # fmt: skip
         accuracies = done["test_score"]
         if weight is not None:
-            accuracies = [
-                np.average(model.predict(self._rows(test)) == y[test], weights=weight[test])
-                for model, (_, test) in zip(done["estimator"], self.splits, strict=True)
-            ]
+            predicted = (
+                (model.predict(_safe_indexing(self.raw, held)), held)
+                for model, (_, held) in zip(done["estimator"], splits, strict=True)
+            )
+            accuracies = [np.average(y == self.labels[k], weights=weight[k]) for y, k in predicted]
         return tuple(map(float, accuracies)), float(done["fit_time"].min())
 
-    def _rows(self, which: Array) -> Any:
-        if hasattr(self.raw, "iloc"):
-            return self.raw.iloc[which]
-        return [self.raw[k] for k in which] if isinstance(self.raw, list) else self.raw[which]
-
-    def _in_order(self) -> tuple[Any, Array, Array]:
-        """Rows, labels and weights in the order of progressive validation."""
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows that count have different weights."""
         weight = self.problem.sample_weight
-        weight = np.ones(self.problem.n_rows) if weight is None else weight
-        return self.problem.X[self.order], self.y[self.order], weight[self.order]
+        return weight is not None and bool(np.ptp(weight[self.order]))
 
     def progressive_error(self, model: Perceptron) -> float | None:
-        """Share of rows that are wrong when predicted before they are learned, block by block.
-
-        Blum, Kalai and Langford 1999. The first row counts as wrong, since nothing is known yet.
-        """
-        model.set_params(shuffle=False, max_iter=1)
-        if not hasattr(model, "partial_fit"):
+        """Share of rows that are wrong when predicted before they are learned [Blum, Kalai and
+        Langford 1999]; None where rows cannot be learned one at a time."""
+        if self.is_weighted:
             return None
-        X, y, weight = self._in_order()
-        wrong = 0.0
-        for start, end in blocks(len(y)):
-            part = slice(start, end)
-            missed = model.predict(X[part]) != y[part] if start else np.ones(1)
-            wrong += float(weight[part] @ missed)
-            model.partial_fit(X[part], y[part], self.problem.classes, weight[part])
-        return wrong / float(weight.sum())
+        try:
+            model.learn_many(self.problem.X[self.order], self.labels[self.order])
+        except NotSupportedError:
+            return None
+        return model.progress_.error
 
-    def majority_error(self) -> float:
+    def majority_error(self) -> float | None:
         """The progressive error of the class with most rows so far; of equal ones the first."""
-        _, y, weight = self._in_order()
-        codes = np.searchsorted(self.problem.classes, y)
-        wrong = float(weight[0])
-        for start, end in blocks(len(y))[1:]:
-            most = np.bincount(codes[:start], weight[:start]).argmax()
-            wrong += float(weight[start:end] @ (codes[start:end] != most))
-        return wrong / float(weight.sum())
+        if self.is_weighted:
+            return None
+        seen, most, wrong = [0] * len(self.problem.classes), -1, 0
+        for code in self.problem.class_numbers()[self.order].tolist():
+            wrong += code != most
+            seen[code] += 1
+            most = max(most, code, key=lambda k: (seen[k], -k) if k >= 0 else (0, 0))
+        return wrong / len(self.order)
 
     def remarks(self, cv: Any, shuffled: bool) -> tuple[str, ...]:
         """What makes the figures mean less than they seem to."""
@@ -345,11 +384,11 @@ class _Data:
                 f"Columns are made by {type(self.before).__name__}, fitted in each fold; for the "
                 "progressive error, on all rows. The seconds include it."
             )
-        X, y, _ = self._in_order()
-        _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
-        changes = int((np.diff(numbers) != 0).sum())
-        shares = counts / len(y)
-        expected = (len(y) - 1) * (1 - float(shares @ shares))
+        codes = self.problem.class_numbers()[self.order]
+        counts = np.bincount(codes)
+        counts = counts[counts > 0]
+        changes = int(np.count_nonzero(np.diff(codes)))
+        expected = (len(codes) - 1) * (1 - float(np.square(counts / len(codes)).sum()))
         if changes < 0.5 * expected and not shuffled:
             said.append(
                 f"The labels come in runs: from row to row they change {plural(changes, 'time')}, "
@@ -361,8 +400,8 @@ class _Data:
             said.append(
                 f"The smallest class has {counts.min()} rows, fewer than there are folds ({cv})."
             )
-        if not sp.issparse(X):
-            scale = np.abs(X).max(axis=0)
+        if not sp.issparse(self.problem.X):
+            scale = np.abs(self.problem.X[self.order]).max(axis=0)
             scale = scale[scale > 0]
             if len(scale) and scale.max() > 1000 * scale.min():
                 said.append(
@@ -370,31 +409,6 @@ class _Data:
                     f"{scale.max():.3g}. Scaled columns (StandardScaler) often do better."
                 )
         return tuple(said)
-
-
-def _splits(problem: Problem, order: Array, cv: Any, seed: int) -> list[tuple[Array, Array]]:
-    """Row numbers of training and held-out rows of each fold."""
-    y = problem.classes[problem.class_numbers()][order]
-    if not (hasattr(cv, "split") and hasattr(cv, "get_n_splits")):
-        whole = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
-        if not (whole and cv >= 2):
-            raise ParameterError(
-                f"cv must be a whole number >= 2 or a splitter of scikit-learn, got {cv!r}."
-            )
-        labels, counts = np.unique(y, return_counts=True)
-        if counts.min() < 2:
-            raise LabelError(
-                f"class {labels[counts.argmin()].item()!r} has a single row, which cannot be both "
-                "learned from and held out. Give more rows of it, or leave it out."
-            )
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of small classes; see the remarks
-            splits = list(cv.split(np.zeros((len(y), 1)), y))
-    except ValueError as e:
-        raise DataError(f"the rows cannot be cut into folds: {e} Use fewer folds (cv).") from e
-    return [(order[np.sort(train)], order[np.sort(test)]) for train, test in splits]
 
 
 def _choices(
@@ -416,18 +430,16 @@ def _choices(
         raise ParameterError("rules, keeps and max_iter must each hold something to compare.")
     trials, refused = [], []
     for rule, keep in itertools.product(chosen, keeps):
-        if rules is None and n_rows > (most := FOR_FEW_ROWS.get(rule.name, n_rows)):
-            why = f"left out beyond {most:,} rows unless it is named"
-            refused.append(Refusal(rule_name(rule), keep, why))
-            continue
-        tried = [Trial(rule, keep, k, (), None, 0.0, settings) for k in many]
+        several = [Trial(rule, keep, k, (), None, 0.0, settings) for k in many]
+        most = FOR_FEW_ROWS.get(rule.name, n_rows) if rules is None else n_rows
         try:
-            for one in tried:
-                _check(**one.model(seed).get_params(deep=False))
+            if n_rows > most:
+                raise NotSupportedError(f"left out beyond {most:,} rows unless it is named")
+            for trial in several:
+                _check(**trial.model(seed).get_params(deep=False))
+            trials += several
         except NotSupportedError as e:
-            refused.append(Refusal(rule_name(rule), keep, str(e)))
-        else:
-            trials += tried
+            refused.append(Refusal(several[0].name, keep, str(e)))
     return trials, refused
 
 
@@ -436,7 +448,18 @@ def _check(**params: Any) -> None:
     TrainingSettings.from_params(Perceptron().get_params(deep=False) | params, "compare")
 
 
-def _watched(progress: Progress | bool | None) -> Any:
+@contextmanager
+def _watched(progress: Progress | bool | None) -> Iterator[Progress]:
+    """The caller's function, or a bar on standard error."""
     if callable(progress):
-        return nullcontext(progress)
-    return TrialsBar(progress is not False and sys.stderr.isatty())
+        yield progress
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    hidden = progress is False or (progress is None and not sys.stderr.isatty())
+    with Bar(console=Console(stderr=True), disable=hidden) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, name: bar.update(
+            task, completed=done, total=total, description=name
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,10 +52,11 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """The rule: its name, or all of it where it is not the rule that name stands for."""
+        """The rule by its name, or with its parameters where they are not the defaults."""
         if self.rule is None:
             return "majority class"
-        return rule_name(self.rule)
+        plain = self.rule.name in RULES and self.rule == RULES[self.rule.name]()
+        return self.rule.name if plain else repr(self.rule)
 
     @property
     def accuracy(self) -> float:
@@ -91,6 +92,11 @@ class Trial:
         return f"Perceptron({', '.join(f'{k}={_quoted(v)}' for k, v in self.params.items())})"
 
     @property
+    def words(self) -> str:
+        """The choice in words."""
+        return f"{self.name} with keep={self.keep!r} and {plural(self.max_iter, 'epoch')}"
+
+    @property
     def simplicity(self) -> tuple[int, ...]:
         """Smaller is simpler: the rule, then the keep, then fewer epochs."""
         known = self.rule is not None and self.rule.name in PLAIN_FIRST
@@ -117,27 +123,12 @@ class Trial:
         }
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A choice that was not tried to the end, and why."""
 
     rule: str
     keep: str
     reason: str
-
-    def to_dict(self) -> dict[str, str]:
-        """As JSON can hold it."""
-        return {"rule": self.rule, "keep": self.keep, "reason": self.reason}
-
-
-def rule_name(rule: Rule) -> str:
-    """
-    >>> from rosenblatt import Margin
-    >>> rule_name(Margin()), rule_name(Margin(tau=2.0))
-    ('margin', 'Margin(tau=2.0)')
-    """
-    plain = rule.name in RULES and rule == RULES[rule.name]()
-    return rule.name if plain else repr(rule)
 
 
 def _quoted(value: Any) -> str:
@@ -156,8 +147,8 @@ class Comparison:
         The majority class: what is right without looking at a feature.
     refused : tuple of Refusal
         What was not tried to the end, with the reason.
-    n_rows, n_features, n_classes, n_folds, n_blocks : int
-        The data, and how it was cut for cross-validation and for progressive validation.
+    n_rows, n_features, n_classes, n_folds : int
+        Size of the data, and number of folds.
     remarks : tuple of str
         What one should know about these data before believing the table.
 
@@ -177,7 +168,6 @@ class Comparison:
     n_features: int
     n_classes: int
     n_folds: int
-    n_blocks: int
     remarks: tuple[str, ...] = ()
 
     @property
@@ -198,53 +188,43 @@ class Comparison:
         """What to use and how sure that is, in plain sentences."""
         chosen, best = self.recommended, self.best
         right, floor = (_percent(t.accuracy) for t in (chosen, self.floor))
-        lead, varies = chosen.lead(self.floor)
+        lead, deviation = chosen.lead(self.floor)
         if lead <= 0:
             return (
                 f"No choice is better than the majority class ({floor} %). The closest is "
                 f"{chosen.call}, {right} % right on rows held out."
             )
-        said = [f"Use {chosen.call}: {right} % right on rows held out."]
-        said.append(self._ahead(best) if chosen is best else _close(chosen, best))
-        if lead <= varies:
-            said.append(
-                f"That is {_points(lead)} better than the majority class ({floor} %), which varies "
-                f"by {_percent(varies)} between folds: these data do not tell the two apart."
-            )
-        return " ".join(said)
-
-    def _ahead(self, best: Trial) -> str:
+        sentences = [f"Use {chosen.call}: {right} % right on rows held out."]
         others = [t for t in self.rows if t is not best]
-        if not others:
-            return "Nothing else was tried."
-        after = min(others, key=lambda t: (-t.accuracy, *t.simplicity))
-        lead, varies = best.lead(after)
-        if lead == 0:
-            return f"{_called(after)} does as well; this is the simpler one."
-        leads = f"It leads the next, {_called(after)}, by {_points(lead)}"
-        if lead > varies:
-            return f"{leads}, more than this varies between folds ({_percent(varies)})."
-        return (
-            f"{leads}, which varies by {_percent(varies)} between folds: these data do not tell "
-            "the two apart."
-        )
+        if chosen is not best:
+            sentences.append(
+                "It is the simplest within one standard error "
+                f"({_percent(best.standard_error)} points) of the best, {best.words}, which leads "
+                f"it by {_points(best, chosen)}."
+            )
+        elif others:
+            second = min(others, key=lambda t: (-t.accuracy, *t.simplicity))
+            sentences.append(f"It leads the next, {second.words}, by {_points(best, second)}.")
+        else:
+            sentences.append("Nothing else was tried.")
+        if lead <= deviation:
+            sentences.append(
+                f"It leads the majority class ({floor} %) by {_points(chosen, self.floor)}."
+            )
+        return " ".join(sentences)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the cells, as text.
 
         Returns
         -------
-        tuple of list of str and list of list of str
-            Names of the columns, and a row for each trial and the majority class.
+        header : list of str
+            Names of the columns.
+        cells : list of list of str
+            A row for each trial, and the last for the majority class.
         """
-        several = len({t.max_iter for t in self.rows}) > 1
-        header = ["rule", "keep", "accuracy %", "+-", "progressive error %", "seconds"]
-        lines = [_cells(t) for t in (*self.rows, self.floor)]
-        if several:
-            header.insert(2, "epochs")
-            for line, t in zip(lines, (*self.rows, self.floor), strict=True):
-                line.insert(2, "" if t is self.floor else str(t.max_iter))
-        return header, lines
+        header = ["rule", "keep", "epochs", "accuracy %", "+-", "progressive error %", "seconds"]
+        return header, [_cells(trial) for trial in (*self.rows, self.floor)]
 
     def notes(self) -> list[str]:
         """Return the sentences around the table.
@@ -256,13 +236,10 @@ class Comparison:
         """
         data = (
             f"{self.n_rows:,} rows, {self.n_features:,} features, {self.n_classes} classes; "
-            f"{self.n_folds} folds, progressive in {self.n_blocks} blocks"
+            f"{self.n_folds} folds."
         )
-        epochs = sorted({t.max_iter for t in self.rows})
-        if len(epochs) == 1:
-            data += f"; {plural(epochs[0], 'epoch')} a fold"
         refused = [f"not tried: {r.rule}, {r.keep}: {r.reason}" for r in self.refused]
-        return [data + ".", *self.remarks, *refused]
+        return [data, *self.remarks, *refused]
 
     def __str__(self) -> str:
         data, *notes = self.notes()
@@ -277,8 +254,8 @@ class Comparison:
         from html import escape
 
         data, *notes = (f"<p>{escape(note)}</p>" for note in self.notes())
-        told = f"<p><b>{escape(self.recommendation)}</b></p>"
-        return data + html_table(*self.table()) + "".join(notes) + told
+        advice = f"<p><b>{escape(self.recommendation)}</b></p>"
+        return data + html_table(*self.table()) + "".join(notes) + advice
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types of JSON.
@@ -293,10 +270,9 @@ class Comparison:
             "features": self.n_features,
             "classes": self.n_classes,
             "folds": self.n_folds,
-            "blocks": self.n_blocks,
             "trials": [t.to_dict() for t in self.rows],
             "majority_class": self.floor.to_dict(),
-            "refused": [r.to_dict() for r in self.refused],
+            "refused": [r._asdict() for r in self.refused],
             "remarks": list(self.remarks),
             "best": self.best.to_dict(),
             "recommended": self.recommended.to_dict(),
@@ -306,21 +282,10 @@ class Comparison:
 
 def _cells(t: Trial) -> list[str]:
     progressive = "-" if t.progressive_error is None else _percent(t.progressive_error)
-    seconds = "" if t.rule is None else f"{t.seconds:.2g}" if t.seconds < 10 else f"{t.seconds:.0f}"
-    return [t.name, t.keep, _percent(t.accuracy), _percent(t.spread), progressive, seconds]
-
-
-def _close(chosen: Trial, best: Trial) -> str:
-    behind, varies = best.lead(chosen)
-    return (
-        f"It is the simplest within one standard error ({_percent(best.standard_error)} points) of "
-        f"the best, {_called(best)}, which is {_points(behind)} ahead; that varies by "
-        f"{_percent(varies)} between folds."
-    )
-
-
-def _called(t: Trial) -> str:
-    return f"{t.name} with keep={t.keep!r} and {plural(t.max_iter, 'epoch')}"
+    accuracy = [_percent(t.accuracy), _percent(t.spread), progressive]
+    if t.rule is None:
+        return [t.name, "", "", *accuracy, ""]
+    return [t.name, t.keep, str(t.max_iter), *accuracy, f"{t.seconds:.2g}"]
 
 
 def _wrapped(text: str, whole: str = "") -> str:
@@ -336,5 +301,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2f}"
 
 
-def _points(share: float) -> str:
-    return f"{_percent(share) if share >= 0.00005 else 'less than 0.01'} points"
+def _points(first: Trial, second: Trial) -> str:
+    """By how much the first is ahead, compared with how much that varies."""
+    lead, deviation = first.lead(second)
+    points = _percent(lead) if lead == 0 or lead >= 0.00005 else "less than 0.01"
+    words = f"{points} points, which varies by {_percent(deviation)} between folds"
+    return words + (": these data do not tell the two apart" if lead <= deviation else "")

@@ -15,7 +15,7 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import BaseSource, LabelIndex, check_exact
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.bad_lines import MalformedLineError, SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.csv import Csv, Layout
@@ -617,19 +617,4 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
     return Table(
         X.to_scipy() if isinstance(X, Csr) else X, labels_of_all, source.format.feature_names,
         whole.sample_weight, source.skipped, more,
-    )  # fmt: skip
-
-
-def labelled_rows(table: Table) -> Table:
-    """The rows of a table that have a label."""
-    y = table.y
-    there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
-    if there.all():
-        return table
-    if not there.any():
-        raise LabelError(f"the first {len(y):,} rows have no labels. Give rows that do.")
-    weight = table.sample_weight
-    return Table(
-        table.X[there], y[there], table.feature_names, None if weight is None else weight[there],
-        table.skipped, table.has_more,
     )  # fmt: skip

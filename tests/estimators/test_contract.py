@@ -97,6 +97,18 @@ def test_weights_that_repeat_meet_the_sample_weight_check_in_one_order(keep, con
     np.testing.assert_array_equal(other.predict(X), one.predict(X))
 
 
+@pytest.mark.parametrize("mode", ["batch", "batch-mean"])
+@pytest.mark.parametrize("keep", ["last", "average", "vote", "pocket"])
+@pytest.mark.filterwarnings("ignore:keep='vote' stopped at the most hyperplanes")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_that_repeat_meet_the_sample_weight_check_in_batches(mode, keep):
+    from sklearn.utils import estimator_checks as checks
+
+    clf = Perceptron(mode=mode, keep=keep, weighting="repeat")
+    checks.check_sample_weight_equivalence_on_dense_data("Perceptron", clf)
+    checks.check_sample_weight_equivalence_on_sparse_data("Perceptron", clf)
+
+
 def test_grid_search_over_an_array_of_names():
     grid = {"penalty": np.array(["l1", "l2"]), "keep": np.array(["last", "average"])}
     search = GridSearchCV(Perceptron(rule=np.str_("margin")), grid, cv=3, error_score="raise")

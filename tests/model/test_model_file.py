@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors import safe_open
 from safetensors.numpy import load_file, save
+from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC
 from sklearn.utils import all_estimators
 
@@ -225,6 +226,10 @@ def test_what_cannot_be_saved_says_why(tmp_path):
         save_model(voted, tmp_path / "m")
     with pytest.raises(NotSupportedError, match="every pair of 3 classes"):
         save_model(SVC(kernel="linear").fit(X, NAMED), tmp_path / "m")
+    with pytest.raises(NotSupportedError, match="several labels per row"):
+        save_model(
+            RidgeClassifier().fit(X, np.eye(3, dtype=int)[np.arange(60) % 3]), tmp_path / "m"
+        )
     for changed, why in (
         ({"options": {"a": object()}}, "options"),
         ({"columns": {"a": np.inf}}, "without a change"),

@@ -131,6 +131,12 @@ class LinearModel:
                 f"{type(estimator).__name__} has a hyperplane for every pair of {len(classes)} "
                 "classes, and a linear model one for every class. Use LinearSVC."
             )
+        binarizer = getattr(estimator, "_label_binarizer", None)
+        if "multilabel" in getattr(binarizer, "y_type_", ""):  # RidgeClassifier
+            raise NotSupportedError(
+                f"{type(estimator).__name__} was trained on several labels per row, and a linear "
+                "model gives one. Train one model per label."
+            )
         coef = np.atleast_2d(coef.toarray() if hasattr(coef, "toarray") else coef)
         coef = coef if coef.dtype == np.float32 else coef.astype(np.float64, copy=False)
         intercept = np.broadcast_to(np.asarray(intercept, dtype=coef.dtype), len(coef)).copy()

@@ -43,18 +43,72 @@ class Problem:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
-        """Check raw input. `classes` names all labels there are, if known beforehand."""
+        """Check rows, labels and weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels.
+        sample_weight : array of shape (n_samples,), optional
+            Weights >= 0.
+        classes : array, optional
+            All labels, if they are known.
+
+        Returns
+        -------
+        Problem
+            The checked input.
+
+        Raises
+        ------
+        DataError
+            If something is invalid.
+        """
         return cls.labelled(as_matrix(X), y, sample_weight, classes)
 
     @classmethod
     def exact(cls, X: Any, y: Any, classes: Any = None) -> Problem:
-        """The same for an answer about exact numbers: those that floats would round are refused."""
+        """Check rows for a proof: numbers that float64 would round are refused.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of numbers.
+        y : array of shape (n_samples,)
+            Labels.
+        classes : array, optional
+            All labels, if they are known.
+
+        Returns
+        -------
+        Problem
+            The checked input.
+        """
         check_kept_by_floats(X)
         return cls.of(X, y, classes=classes)
 
     @classmethod
     def labelled(cls, X: Matrix, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
-        """The same for an X that `as_matrix` has checked already."""
+        """Check labels and weights of rows that `as_matrix` has checked.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            Checked rows.
+        y : array of shape (n_samples,)
+            Labels.
+        sample_weight : array of shape (n_samples,), optional
+            Weights >= 0.
+        classes : array, optional
+            All labels, if they are known.
+
+        Returns
+        -------
+        Problem
+            The checked input.
+        """
         y = as_labels(y, X.shape[0])
         if classes is None:
             known = sorted_classes(y)
@@ -64,14 +118,27 @@ class Problem:
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return int(self.X.shape[1])
 
     def versus_rest(self, k: int) -> Problem:
-        """Class number k against all others: is it that class, False or True?"""
+        """Return the two-class problem of one class against all others.
+
+        Parameters
+        ----------
+        k : int
+            Number of the class.
+
+        Returns
+        -------
+        Problem
+            Its classes are False and True.
+        """
         if len(self.classes) <= 2:
             y = self.y if k else (-self.y).astype(np.int8)
         else:
@@ -79,11 +146,23 @@ class Problem:
         return replace(self, y=y, classes=np.array([False, True]))
 
     def counts(self) -> npt.NDArray[np.int64]:
-        """Rows of each class."""
+        """Count the rows of each class.
+
+        Returns
+        -------
+        int array of shape (n_classes,)
+            Numbers of rows.
+        """
         return np.bincount(self.class_numbers(), minlength=len(self.classes))
 
     def class_numbers(self) -> npt.NDArray[np.int64]:
-        """y as 0, 1, ... whatever the number of classes."""
+        """Return y as 0, 1, ..., for any number of classes.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+            The number of the class of each row.
+        """
         if len(self.classes) == 1:
             return np.zeros(self.n_rows, dtype=np.int64)
         y = self.y.astype(np.int64)

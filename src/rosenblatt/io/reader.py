@@ -484,7 +484,7 @@ def read_chunks(
         LIBSVM: columns of X. None: as many as have been seen, so later chunks may be wider.
     zero_based : bool or "auto", optional
         LIBSVM: whether indices count from 0. None: from 1, unless the first chunk has an index 0;
-        an index 0 in a later chunk is then an error. (`read` looks at the whole file.)
+        an index 0 in a later chunk is then an error; `read` looks at the whole file.
     bits : int, optional
         VW text: features go to 2**bits positions, from 1 to 30, as with `vw -b`. 18 if left out.
     hash : {"strings", "all"}, optional
@@ -508,6 +508,7 @@ def read_chunks(
     Returns
     -------
     FileChunks
+        The chunks; every iteration reads the file again.
 
     Raises
     ------
@@ -574,6 +575,7 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
     Returns
     -------
     Table
+        The rows, their labels and weights.
 
     Raises
     ------

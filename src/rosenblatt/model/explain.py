@@ -65,6 +65,14 @@ class Explanation:
     values, weights, contributions : arrays
         Contributions are weights times values. With the offset they add up to the score, up to
         rounding.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+    >>> why = Perceptron(shuffle=False).fit(X, y).explain([1, 0])
+    >>> why.label, why.score, why["x0"].contribution
+    ('no', -1.0, 3.0)
     """
 
     label: Any
@@ -92,12 +100,13 @@ class Explanation:
 
         Parameters
         ----------
-        most : int or None
-            How many; None for all.
+        most : int or None, default=None
+            Number of contributions; None for all.
 
         Returns
         -------
         tuple of Contribution
+            Features with their values, weights and contributions.
         """
         sizes = np.abs(self.contributions)
         there = int(np.count_nonzero(sizes))
@@ -109,12 +118,15 @@ class Explanation:
 
         Parameters
         ----------
-        most : int
-            Features to show; one more line has the sum of the others.
+        most : int, default=20
+            Number of features; one more line has the sum of the others.
 
         Returns
         -------
-        tuple of lists
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
         """
         header = ["feature", "value", "weight", "contribution"]
         shown = self.largest(most)
@@ -146,6 +158,7 @@ class Explanation:
         Returns
         -------
         dict
+            The attributes; one dict per contribution.
         """
         return {
             "label": self.label,
@@ -223,6 +236,16 @@ class ModelExplanation:
     ----------
     planes : tuple of PlaneExplanation
         One for two classes, else one per class.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+    >>> print(Perceptron(shuffle=False).fit(X, y).explain_model())
+    yes against no: offset -4, ||w|| 3.60555, 2 of 2 weights not 0
+    feature  weight
+         x0       3
+         x1       2
     """
 
     planes: tuple[PlaneExplanation, ...]
@@ -233,6 +256,7 @@ class ModelExplanation:
         Returns
         -------
         dict
+            The attributes; one dict per hyperplane.
         """
         return asdict(self)
 

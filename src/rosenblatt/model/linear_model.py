@@ -234,6 +234,7 @@ class LinearModel:
         Returns
         -------
         array of shape (n_rows,)
+            Labels.
         """
         scores = self.decision_function(X)
         labels: Array = self.classes[_core.decide(scores.reshape(len(scores), -1))]
@@ -251,6 +252,7 @@ class LinearModel:
         Returns
         -------
         Explanation
+            A table when printed.
 
         Examples
         --------
@@ -284,6 +286,7 @@ class LinearModel:
         Returns
         -------
         ModelExplanation
+            A table per hyperplane when printed.
         """
         from rosenblatt.model.explain import explain_weights
 
@@ -303,13 +306,20 @@ class LinearModel:
         Returns
         -------
         sklearn.linear_model.Perceptron
+            The fitted estimator.
         """
         from rosenblatt.model.export import to_sklearn
 
         return to_sklearn(self, encoded=encoded)
 
     def columns_by_name(self) -> dict[tuple[str, str], int]:
-        """The column of each (namespace, name), and of each display name in the namespace ""."""
+        """Return the column of each (namespace, name).
+
+        Returns
+        -------
+        dict
+            Columns; names for display are in the namespace "".
+        """
         spaces = self.namespaces or ("",) * len(self.feature_names)
         known = {pair: k for k, pair in enumerate(zip(spaces, self.feature_names, strict=True))}
         for k in range(self.n_features):

@@ -111,11 +111,21 @@ def load_model(path: str | Path) -> LinearModel:
     Returns
     -------
     LinearModel
+        The model.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or is not a whole and unaltered model file.
+        If the file cannot be read, or is not a complete and unaltered model file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import Perceptron, save_model
+    >>> file = Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> save_model(Perceptron().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"]), file)
+    >>> load_model(file).predict([[0], [3]])
+    array(['no', 'yes'], dtype='<U3')
     """
     return read_model(path).model
 

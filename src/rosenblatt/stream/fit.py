@@ -71,6 +71,13 @@ class FitResult:
         Kinds of the columns of a table, their features, and counts of their cells.
     unlabelled : int
         Rows without a label, which were not learned from.
+
+    Examples
+    --------
+    >>> from rosenblatt import fit_stream
+    >>> done = fit_stream([([[0], [1]], ["no", "no"]), ([[2], [3]], ["yes", "yes"])])
+    >>> done.n_rows, done.n_epochs, done.progressive_error
+    (4, 1, 0.5)
     """
 
     model: LinearModel
@@ -126,6 +133,7 @@ class FitResult:
         Returns
         -------
         dict
+            Counts, times and settings of the run.
         """
         in_all = sum(self.epoch_seconds)
         return {
@@ -301,6 +309,7 @@ def fit_file(
     Returns
     -------
     FitResult
+        The model and how training went.
 
     Examples
     --------
@@ -494,6 +503,7 @@ def fit_stream(
     Returns
     -------
     FitResult
+        The model and how training went.
 
     Examples
     --------

@@ -108,6 +108,7 @@ def predict_file(
     Returns
     -------
     PredictResult
+        Number of rows and, if the file has labels, of errors.
 
     Examples
     --------

@@ -77,10 +77,15 @@ class GaussianPair:
 
     Parameters
     ----------
-    mean0, mean1 : array-like of shape (d,), or float for d = 1
-    cov0, cov1 : array-like of shape (d, d), or float
-        Covariance matrix, or the variance in every direction. Positive semidefinite; singular ones
-        are allowed.
+    mean0 : array-like of shape (d,), or float for d = 1
+        Mean of class 0.
+    cov0 : array-like of shape (d, d), or float
+        Covariance matrix of class 0, or its variance in every direction. It must be positive
+        semidefinite and may be singular.
+    mean1 : array-like of shape (d,), or float for d = 1
+        Mean of class 1.
+    cov1 : array-like of shape (d, d), or float
+        Covariance of class 1.
     prior1 : float, default=0.5
         The probability of class 1.
 
@@ -118,6 +123,7 @@ class GaussianPair:
 
     @property
     def n_features(self) -> int:
+        """Number of features."""
         return len(self.mean0)
 
     @property
@@ -143,20 +149,22 @@ class GaussianPair:
     # ----------------------------------------------------------------------- draws
 
     def sample(self, n: int | tuple[int, int], seed: int = 0) -> tuple[Array, Array]:
-        """Rows and labels 0 and 1.
+        """Draw rows and their labels 0 and 1.
 
         Parameters
         ----------
         n : int or (int, int)
-            How many rows, their classes drawn with `prior1`; or how many of class 0 and of
-            class 1, in this order and then shuffled.
+            Number of rows, with classes drawn by `prior1`; or the numbers of rows of class 0 and of
+            class 1, which are shuffled.
         seed : int, default=0
             The same seed gives the same rows.
 
         Returns
         -------
         X : array of shape (n, d)
+            Rows.
         y : array of shape (n,)
+            Labels.
 
         Examples
         --------
@@ -181,14 +189,46 @@ class GaussianPair:
         return X, y
 
     def drawn(self, label: int, z: Array) -> Array:
-        """Rows of class `label` from rows z of independent standard normal numbers."""
+        """Turn rows of independent standard normal numbers into rows of one class.
+
+        Parameters
+        ----------
+        label : {0, 1}
+            The class.
+        z : array of shape (n, d)
+            Standard normal numbers.
+
+        Returns
+        -------
+        array of shape (n, d)
+            Rows of the class.
+        """
         R = self._covariances[label].root
         mean = (self.mean0, self.mean1)[label]
         return np.asarray(mean + z[:, : R.shape[1]] @ R.T)
 
     def density(self, X: Any, label: int) -> Array:
-        """The density of class `label` (0 or 1) at the rows of X, without its prior.
+        """Return the density of one class at the rows of X, without its prior.
 
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+        label : {0, 1}
+            The class.
+
+        Returns
+        -------
+        array of shape (n,)
+            Densities.
+
+        Raises
+        ------
+        DataError
+            If the covariance of the class is singular.
+
+        Examples
+        --------
         >>> GaussianPair(0.0, 1.0, 2.0, 1.0).density([[0.0]], 0)
         array([0.39894228])
         """
@@ -208,10 +248,21 @@ class GaussianPair:
     # ------------------------------------------------------------------ the Bayes rule
 
     def decision(self, X: Any) -> Array:
-        """The log-odds of class 1 at the rows of X; class 1 where they are >= 0.
+        """Return the log-odds of class 1 at the rows of X; the Bayes rule is their sign.
 
-        Infinite where only one class is possible: a prior of 0 or 1, or singular covariances.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
 
+        Returns
+        -------
+        array of shape (n,)
+            Log-odds. Infinite where only one class is possible: with a prior of 0 or 1, or with
+            singular covariances.
+
+        Examples
+        --------
         >>> GaussianPair(0.0, 1.0, 2.0, 1.0).decision([[0.0], [1.0], [3.0]])
         array([-2.,  0.,  4.])
         """
@@ -246,17 +297,39 @@ class GaussianPair:
         return np.asarray(far0 <= near if of0.rank < of1.rank else far1 > near)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """The Bayes rule: 0 or 1 for each row."""
+        """Return the label of each row by the Bayes rule: 1 if the log-odds are >= 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        int array of shape (n,)
+            0 or 1.
+        """
         return np.asarray(self.decision(X) >= 0, dtype=np.int64)
 
     def bayes_error(self) -> float:
-        """The least error that any rule can have, to a millionth of itself or better.
+        """Return the smallest error of any rule, with a relative error of at most 1e-6.
 
-        In closed form for equal covariances; otherwise by inverting the characteristic function
-        of the log-odds along a path on which nothing cancels. It is computed twice, with the
-        classes exchanged and the features in reverse; `UndecidedError` is raised where rounding
-        makes these differ.
+        For equal covariances there is a closed form; otherwise the characteristic function of the
+        log-odds is inverted along a path on which nothing cancels. The error is computed twice,
+        with the classes exchanged and the features in reverse.
 
+        Returns
+        -------
+        float
+            The Bayes error.
+
+        Raises
+        ------
+        UndecidedError
+            If the two results differ because of rounding.
+
+        Examples
+        --------
         >>> round(GaussianPair(0.0, 1.0, 1.0, 4.0, prior1=0.7).bayes_error(), 6)
         0.299658
         """
@@ -273,8 +346,20 @@ class GaussianPair:
         )
 
     def bayes_rule(self) -> GaussianRule:
-        """The Bayes rule by its coefficients, if both covariances are regular.
+        """Return the coefficients of the Bayes rule, if both covariances are regular.
 
+        Returns
+        -------
+        GaussianRule
+            A linear or quadratic rule, and its error.
+
+        Raises
+        ------
+        DataError
+            If a covariance is singular.
+
+        Examples
+        --------
         >>> rule = GaussianPair([0, 0], 1.0, [2, 0], 1.0).bayes_rule()
         >>> rule.w, rule.b
         (array([2., 0.]), -2.0)
@@ -289,10 +374,19 @@ class GaussianPair:
         return GaussianRule(w, b, self.bayes_error(), None if self.linear else A)
 
     def log_odds_coefficients(self) -> tuple[Array, Array, float]:
-        """(A, w, b) of the log-odds x'A x + w.x + b, for regular covariances.
+        """Return the coefficients of the log-odds x'A x + w.x + b, for regular covariances.
 
         A = (S0^-1 - S1^-1) / 2,   w = S1^-1 m1 - S0^-1 m0,
         b = (m0'S0^-1 m0 - m1'S1^-1 m1 + log(det S0 / det S1)) / 2 + log(p1 / p0).
+
+        Returns
+        -------
+        A : array of shape (d, d)
+            Quadratic coefficients.
+        w : array of shape (d,)
+            Linear coefficients.
+        b : float
+            The constant.
         """
         inverses = [np.linalg.inv(S) for S in (self.cov0, self.cov1)]
         slopes = [S @ m for S, m in zip(inverses, (self.mean0, self.mean1), strict=True)]
@@ -304,19 +398,22 @@ class GaussianPair:
     # ------------------------------------------------------------------- other rules
 
     def error_of(self, w: Any, b: Any = 0.0) -> float:
-        """The true error of the linear rule "class 1 where w.x + b >= 0", in closed form.
+        """Return the true error of the linear rule "class 1 if w.x + b >= 0", in closed form.
 
         The score is normal in each class, with mean w.m_k + b and variance w'S_k w; both are summed
         without rounding.
 
         Parameters
         ----------
-        w : array-like of d numbers, also as `coef_` has them
-        b : float, default=0.0
+        w : array-like of shape (d,) or (1, d)
+            Weights, for example `coef_`.
+        b : float or array-like of shape (1,), default=0.0
+            Offset, for example `intercept_`.
 
         Returns
         -------
         float
+            The probability of a wrong label.
 
         Examples
         --------
@@ -329,19 +426,28 @@ class GaussianPair:
         return self.prior1 * missed + (1 - self.prior1) * false
 
     def error_of_quadratic(self, A: Any, w: Any, b: Any = 0.0) -> float:
-        """The true error of "class 1 where x'A x + w.x + b >= 0", to a millionth of itself.
+        """Return the true error of the rule "class 1 if x'A x + w.x + b >= 0".
 
-        Computed twice, with the features in either order; `UndecidedError` where rounding makes
-        these differ.
+        Its relative error is at most 1e-6. It is computed twice, with the features in either order.
 
         Parameters
         ----------
         A : array-like of shape (d, d)
-        w, b : as for `error_of`
+            Quadratic coefficients.
+        w : array-like of shape (d,) or (1, d)
+            Weights.
+        b : float or array-like of shape (1,), default=0.0
+            Offset.
 
         Returns
         -------
         float
+            The probability of a wrong label.
+
+        Raises
+        ------
+        UndecidedError
+            If the two results differ because of rounding.
 
         Examples
         --------
@@ -366,12 +472,19 @@ class GaussianPair:
         return _agreed(*errors)
 
     def best_linear(self) -> GaussianRule:
-        """The linear rule of least true error (Anderson and Bahadur), constant rules included.
+        """Return the linear rule with the smallest true error (Anderson and Bahadur).
 
-        The least error is searched for among all directions that can have it, and the rule
-        that is returned has exactly the error it says. If a class does not vary in some direction
-        there may be no best rule, only ever better ones; then it is one of these.
+        All directions that can have the smallest error are searched, and constant rules. If a class
+        does not vary in some direction, there may be no best rule but only a sequence of better
+        ones; then one of these is returned.
 
+        Returns
+        -------
+        GaussianRule
+            The rule, with its own error.
+
+        Examples
+        --------
         >>> rule = GaussianPair([0, 0], 1.0, [0, 0], 1.0, prior1=0.2).best_linear()
         >>> rule.w, rule.b, rule.error       # always class 0
         (array([0., 0.]), -1.0, 0.2)

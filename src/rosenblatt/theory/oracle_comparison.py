@@ -67,7 +67,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class OracleComparison:
     """Learners on samples of one pair, and what the oracle knows.
 
     Attributes
@@ -152,7 +152,7 @@ def versus_oracle(
     seeds: int | Iterable[int] = 20,
     rules: Iterable[str] | None = None,
     confidence: float = 0.95,
-) -> Comparison:
+) -> OracleComparison:
     """Train on samples of a Gaussian pair, and compare the true errors with the oracle's.
 
     A linear or quadratic rule has a true error, which is computed and not estimated from test
@@ -161,15 +161,26 @@ def versus_oracle(
     Parameters
     ----------
     pair : GaussianPair
+        The two classes.
     n : int or (int, int), default=200
-        Rows of each sample, classes drawn by the prior; or rows of each class.
-    seeds : int or numbers, default=20
-        How many samples, or their seeds. The seed also shuffles the perceptron's visits.
-    rules : names, optional
+        Number of rows of each sample, with classes drawn by the prior; or of each class.
+    seeds : int or iterable of int, default=20
+        Number of samples, or their seeds. The seed also determines the order of visits.
+    rules : iterable of str, optional
         Some of 'perceptron, last', 'perceptron, average', 'perceptron, vote', 'perceptron, pocket',
         'LDA', 'QDA' and 'logistic regression'; all by default.
     confidence : float, default=0.95
-        Of the interval for the mean error over all samples of this size.
+        Confidence level of the interval for the mean error over all samples of this size.
+
+    Returns
+    -------
+    OracleComparison
+        The true errors of each rule; prints as a table.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is invalid.
 
     Examples
     --------
@@ -206,7 +217,7 @@ def versus_oracle(
         Line(name, np.array(found), exact="vote" not in name) for name, found in errors.items()
     )
     best = pair.best_linear().error
-    return Comparison(pair, n, chosen, confidence, pair.bayes_error(), best, lines)
+    return OracleComparison(pair, n, chosen, confidence, pair.bayes_error(), best, lines)
 
 
 def _short(value: float) -> str:

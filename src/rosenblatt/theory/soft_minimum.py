@@ -84,8 +84,10 @@ def soft_minimum(X: Any, y: Any, *, fit_intercept: bool = True) -> SoftMinimum:
 
     Parameters
     ----------
-    X : array, frame or CSR matrix of shape (n, d)
-    y : labels of two classes
+    X : array, frame or CSR matrix of shape (n_samples, n_features)
+        Rows of numbers.
+    y : array of shape (n_samples,)
+        Labels of two classes.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
 

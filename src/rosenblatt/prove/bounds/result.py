@@ -49,9 +49,17 @@ class RunBounds:
     mistakes : int
         Visits that were mistakes.
     visits : int
-        Passes times rows.
+        Epochs times rows.
     run : str
         The run in words.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> bounds = Perceptron(shuffle=False).fit(X, y).bounds(X, y)
+    >>> bounds.made, bounds.best, bounds["Novikoff"].most
+    (18, 28, 51)
     """
 
     made: int
@@ -85,7 +93,15 @@ class RunBounds:
         return "\n".join([self.run, ", ".join(said)] if said else [self.run])
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table."""
+        """Return the header and the lines of the table.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
         lines = [[b.name, b.formula, shown(b)] for b in self.bounds]
         lines.append(["made", "", f"{self.made:,}"])
         if self.mistakes != self.made:

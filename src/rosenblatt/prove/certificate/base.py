@@ -86,7 +86,13 @@ class Result:
         return codec.digest_of(self)
 
     def resealed(self) -> Self:
-        """The same with a new digest: unaltered, whether true or not."""
+        """Return a copy with a new digest. Whether it is true is another question.
+
+        Returns
+        -------
+        Self
+            The copy.
+        """
         return replace(self, sealed=None)
 
     def _broken_seal(self) -> list[str]:
@@ -94,16 +100,44 @@ class Result:
         return ["the certificate was altered: its digest does not fit"] if altered else []
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as JSON values, with its digest; numbers exactly."""
+        """Return the result and its digest as values of JSON, with exact numbers.
+
+        Returns
+        -------
+        dict
+            Integers, and texts "p/q" for rationals.
+        """
         return codec.written(self, str(self.sealed))
 
     def to_json(self) -> str:
-        """The result as text, with its digest; numbers exactly; `from_json` reads it."""
+        """Return the result and its digest as text, which `from_json` reads.
+
+        Returns
+        -------
+        str
+            JSON with exact numbers.
+        """
         return codec.to_text(self, str(self.sealed))
 
     @staticmethod
     def from_json(text: str | bytes) -> Any:
-        """The result of any kind that `to_json` wrote; `verify` finds out if it was altered."""
+        """Read a result of any kind that `to_json` wrote. `verify` tells if it was altered.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The text.
+
+        Returns
+        -------
+        Certificate, MaxMargin or another result
+            The result, not verified.
+
+        Raises
+        ------
+        DataError
+            If the text is not a result.
+        """
         return codec.from_json(text)
 
 
@@ -180,7 +214,16 @@ class DataResult(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Certificate(DataResult):
-    """A verdict with its proof: Separable, QuasiSeparable or Overlapping."""
+    """A verdict with its proof: Separable, QuasiSeparable or Overlapping.
+
+    Examples
+    --------
+    >>> from rosenblatt import Certificate, separability
+    >>> X, y = [[0], [1], [2], [3]], ["no", "no", "yes", "yes"]
+    >>> found = separability(X, y)
+    >>> isinstance(found, Certificate), found.verdict, bool(found.verify(X, y))
+    (True, 'separable', True)
+    """
 
     @property
     def verdict(self) -> str:
@@ -201,18 +244,25 @@ class Certificate(DataResult):
 
         Parameters
         ----------
-        X, y : the data, held in any way: arrays, a frame, CSR, a memory map, or chunks of
-            (X, y) with `y` left out.
+        X : array, CSR matrix, memory map, frame, or chunks (X, y)
+            The rows of the certificate.
+        y : array of shape (n_samples,), optional
+            Their labels. None if X is chunks.
         max_bits : int, optional
             Refuse certificates with longer numbers than that. The default allows for what a proof
             about these data may need.
         max_seconds : float, optional
-            Stop with `UndecidedError` after this time. It is tested before each block of rows.
+            Time limit, which is tested before each block of rows.
 
         Returns
         -------
         Verification
             Its `unchecked` holds "feature_names" if the data have no names to compare with.
+
+        Raises
+        ------
+        UndecidedError
+            If the time is up.
         """
         if problem := codec.misfit(self):
             return Verification.refused(problem)
@@ -249,7 +299,20 @@ class Certificate(DataResult):
         raise NotImplementedError
 
     def split_rows(self, X: Any, y: Any = None) -> Array:
-        """The numbers of the rows that the hyperplane has strictly on their side."""
+        """Return the numbers of the rows that lie strictly on their side of the hyperplane.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, memory map, frame, or chunks (X, y)
+            The rows of the certificate.
+        y : array of shape (n_samples,), optional
+            Their labels. None if X is chunks.
+
+        Returns
+        -------
+        int array
+            Row numbers; empty for `Overlapping`, which has no hyperplane.
+        """
         raise NotImplementedError
 
     # ------------------------------------------------------------------ saying it
@@ -257,19 +320,22 @@ class Certificate(DataResult):
     def explain(
         self, X: Any = None, y: Any = None, *, feature_names: Iterable[object] | None = None
     ) -> str:
-        """The verdict in plain words: which rows prove it, which features it is about.
+        """Explain the verdict in plain words: which rows prove it, and which features it uses.
 
         Parameters
         ----------
-        X, y : the data, optional
-            With them, the labels of the rows of the witness, the point they meet in, and the
-            first rows that are split off.
+        X : array, CSR matrix, memory map or frame, optional
+            The rows of the certificate. With them the text also has the labels of the rows of the
+            witness, the point that their hulls share, and the first rows that are split off.
+        y : array of shape (n_samples,), optional
+            Their labels.
         feature_names : iterable of str, optional
             Names of the columns. Default: those of the frame it was made from.
 
         Returns
         -------
         str
+            One sentence per line.
         """
         rows = None if X is None else as_cone(X, y, self.fit_intercept)
         facts = self._facts(self._names(feature_names), rows)

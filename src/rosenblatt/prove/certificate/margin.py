@@ -23,13 +23,15 @@ Number = float | Fraction
 @kind_of_result("margin")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MaxMargin(DataResult):
-    """The hyperplane (w, b) and the interval its margin and the largest one lie in.
+    """A hyperplane (w, b) and an interval that contains its margin and the largest margin.
 
     Attributes
     ----------
-    w, b : array, float
-        ||w|| is 1 up to rounding (||(w, b)|| if augmented). Where no float hyperplane that was
-        tried has the margin to within `rtol`, they are Fractions.
+    w : array
+        The weights. ||w|| is 1 up to rounding (||(w, b)|| if augmented). They are Fractions if no
+        hyperplane of floats that was tried has the margin to within `rtol`.
+    b : float or Fraction
+        The offset.
     lower, upper : float
         The margin of (w, b) is at least `lower`; no hyperplane has more than `upper`. Rounded
         down and up, from exact sums.
@@ -44,7 +46,14 @@ class MaxMargin(DataResult):
     rtol : float
         How close the bounds were meant to be, relatively.
     n_steps, n_scans : int
-        Steps of the algorithm, and readings of all rows. They are not written.
+        Steps of the algorithm, and readings of all rows. They are not written to files.
+
+    Examples
+    --------
+    >>> from rosenblatt import max_margin
+    >>> found = max_margin([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]], [0, 0, 1, 1])
+    >>> found.w, found.b, found.lower <= 1 <= found.upper
+    (array([1., 0.]), -1.0, True)
     """
 
     w: npt.NDArray[Any]
@@ -83,16 +92,24 @@ class MaxMargin(DataResult):
 
         Parameters
         ----------
-        X, y : the data, as for :func:`max_margin`
+        X : array, CSR matrix, memory map, frame, or chunks (X, y)
+            The rows, as for :func:`max_margin`.
+        y : array of shape (n_samples,), optional
+            Their labels. None if X is chunks.
         max_bits : int, optional
             Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
         max_seconds : float, optional
-            Stop with `UndecidedError` after this time. It is tested before each block of rows.
+            Time limit, which is tested before each block of rows.
 
         Returns
         -------
         Verification
             Its `unchecked` holds "rtol", and "feature_names" if the data have no names.
+
+        Raises
+        ------
+        UndecidedError
+            If the time is up.
 
         Examples
         --------

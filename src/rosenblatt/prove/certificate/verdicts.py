@@ -113,7 +113,23 @@ def spoken_of(rows: Cone, intercept: bool, digest: str | None = None) -> dict[st
 class Separable(_WithHyperplane):
     """A hyperplane with y_i (w.x_i + b) > 0 for every row.
 
-    `margin` is at most its own, min y_i (w.x_i + b) / ||w||. `max_margin` finds the largest.
+    Attributes
+    ----------
+    w : tuple of float or Fraction
+        The weights.
+    b : float or Fraction
+        The offset.
+    margin : float
+        A lower bound on the margin of this hyperplane, min y_i (w.x_i + b) / ||w||. `max_margin`
+        finds the largest margin of any hyperplane.
+
+    Examples
+    --------
+    >>> from rosenblatt import separability
+    >>> X, y = [[0], [1], [2], [3]], ["no", "no", "yes", "yes"]
+    >>> found = separability(X, y)
+    >>> found.verdict, found.split_rows(X, y)
+    ('separable', array([0, 1, 2, 3]))
     """
 
     margin: float
@@ -155,10 +171,24 @@ class Separable(_WithHyperplane):
 class Overlapping(_WithProof):
     """Positive weights on rows whose z_i cancel and span every z_i.
 
-    Then w.z_i >= 0 for all rows forces w.z_i = 0 for all [Stiemke]: no hyperplane errs
-    nowhere, unless all rows lie on it. `witness` is a small set of rows that cancel, for people: a
-    point in both convex hulls (without offset: the origin in the hull of the y_i x_i). It
-    proves only that nothing separates strictly.
+    Then w.z_i >= 0 for all rows implies w.z_i = 0 for all [Stiemke]: every hyperplane has a row on
+    its wrong side, unless all rows lie on it.
+
+    Attributes
+    ----------
+    proof : Combination
+        The rows and their weights.
+    witness : Combination
+        A small set of rows that cancel, which is easy to look at: a point in both convex hulls
+        (without offset: the origin in the hull of the y_i x_i). It proves only that no hyperplane
+        separates strictly.
+
+    Examples
+    --------
+    >>> from rosenblatt import separability
+    >>> found = separability([[0], [1], [2], [3]], ["no", "yes", "no", "yes"])
+    >>> found.verdict, found.witness.rows
+    ('overlapping', (0, 1, 2))
     """
 
     def _asked(self, rows: Cone) -> tuple[list[str], Question]:
@@ -192,8 +222,27 @@ class Overlapping(_WithProof):
 class QuasiSeparable(_WithHyperplane, _WithProof):
     """A hyperplane with y_i (w.x_i + b) >= 0 for all rows and > 0 for some, and no better.
 
-    `proof`: positive weights on rows that lie on it, which cancel (so nothing separates
-    strictly) and span all rows that lie on it (so no hyperplane splits off more).
+    Attributes
+    ----------
+    w : tuple of float or Fraction
+        The weights.
+    b : float or Fraction
+        The offset.
+    proof : Combination
+        Positive weights on rows that lie on the hyperplane. These rows cancel, so no hyperplane
+        separates strictly, and they span all rows that lie on it, so none splits off more rows.
+    witness : Combination
+        A small set of rows that cancel; see `Overlapping`.
+    n_split : int
+        Number of rows strictly on their side.
+
+    Examples
+    --------
+    >>> from rosenblatt import separability
+    >>> X, y = [[0], [1], [1], [2]], ["no", "no", "yes", "yes"]
+    >>> found = separability(X, y)
+    >>> found.verdict, found.n_split, found.split_rows(X, y)
+    ('quasi-separable', 2, array([0, 3]))
     """
 
     n_split: int  # rows strictly on their side

@@ -54,27 +54,43 @@ def offenders(
     max_seconds: float = 20.0,
     random_state: Any = 0,
 ) -> Offenders:
-    """A small set of rows whose removal makes the data separable, and how many must go at least.
+    """Find few rows whose removal makes the data separable, and a bound on how few suffice.
 
     Separable means strictly: some (w, b) has y_i (w.x_i + b) > 0 for every row that stays. Rows of
-    one class alone count as separable with an offset (w = 0 and the offset does it); without an
-    offset they need a w like any others. Rows of zeros can never stay without an offset.
+    one class alone count as separable with an offset (w = 0 is enough); without an offset they need
+    a w like any others. Rows of zeros can never stay without an offset.
 
-    The removal is verified exactly, and so is the bound. Whether they meet depends on the data
-    and on time: finding the smallest removal is NP-hard.
+    The removal and the bound are verified exactly. Whether they meet depends on the data and on
+    time: finding the smallest removal is NP-hard.
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n, d), in memory
-    y : labels of two classes
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows in memory.
+    y : array of shape (n_samples,)
+        Labels of two classes.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     max_seconds : float, default=20.0
-        When to stop looking for fewer rows and better bounds. It returns earlier if both meet.
-        What is found is then put together and verified, which may take a little longer.
+        Time limit of the search. It ends earlier if the removal and the bound meet. Verifying the
+        result may take a little longer.
     random_state : int, default=0
-        Seed of the random choices of the search. Any seed gives a true answer; if time decides
-        when it ends, the same seed need not give the same one.
+        Seed of the random choices of the search. The answer is true with any seed. If the time
+        limit ends the search, the same seed may give another answer.
+
+    Returns
+    -------
+    Offenders
+        The rows to remove, the bound and the proofs of both.
+
+    Raises
+    ------
+    ParameterError
+        If `max_seconds` is not > 0.
+    DataError
+        If X is invalid, or holds numbers that float64 rounds.
+    LabelError
+        If y does not have two classes.
 
     Examples
     --------

@@ -65,18 +65,35 @@ def separability(
     max_seconds: float | None = None,
     max_bits: int | None = None,
 ) -> Certificate:
-    """Whether a hyperplane separates the two classes, with a certificate.
+    """Decide whether a hyperplane separates the two classes, with a certificate.
 
     Parameters
     ----------
-    X : array, CSR matrix, memory map or frame of shape (n, d)
-        Or, with y left out, chunks (X, y) that can be iterated several times, or a function that
-        returns such chunks; they are read several times.
-    y : labels of two classes
+    X : array, CSR matrix, memory map or frame of shape (n_samples, n_features), or chunks
+        Chunks are pairs (X, y), in something that can be iterated several times or is returned by
+        a function.
+    y : array of shape (n_samples,), optional
+        Labels of two classes. None if X is chunks.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
-    max_seconds, max_bits : optional
-        Give up with `UndecidedError` after this time, or when a rational needs more bits.
+    max_seconds : float, optional
+        Time limit.
+    max_bits : int, optional
+        Limit on the length of numerators and denominators.
+
+    Returns
+    -------
+    Separable, QuasiSeparable or Overlapping
+        The verdict and its proof.
+
+    Raises
+    ------
+    UndecidedError
+        If a limit was reached.
+    DataError
+        If X is invalid, or holds numbers that float64 rounds.
+    LabelError
+        If y does not have two classes.
 
     Examples
     --------

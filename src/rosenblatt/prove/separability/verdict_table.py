@@ -80,17 +80,31 @@ class VerdictTable:
 def separability_table(
     X: Any, y: Any, *, fit_intercept: bool = True, max_seconds: float | None = None
 ) -> VerdictTable:
-    """Which classes a hyperplane separates from which, each verdict with its certificate.
+    """Decide for every pair of classes, and for each class against the rest, if it is separable.
 
     Parameters
     ----------
-    X : array, frame or CSR matrix of shape (n, d)
-    y : labels of two or more classes
+    X : array, frame or CSR matrix of shape (n_samples, n_features)
+        Rows of numbers.
+    y : array of shape (n_samples,)
+        Labels of two or more classes.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     max_seconds : float, optional
-        For the whole table. Each question gets an equal share of what is left; one that needs
-        more stays undecided.
+        Time limit for the whole table. Each question gets an equal share of the time that is left;
+        a question that needs more stays undecided.
+
+    Returns
+    -------
+    VerdictTable
+        The verdicts with their certificates; prints as a table.
+
+    Raises
+    ------
+    DataError
+        If X is invalid, or holds numbers that float64 rounds.
+    LabelError
+        If y has one class.
 
     Examples
     --------

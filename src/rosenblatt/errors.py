@@ -92,7 +92,7 @@ class ClusterError(RosenblattError):
 
 
 class UndecidedError(RosenblattError):
-    """A limit was reached before anything could be proven. It says how far it came.
+    """A limit was reached before anything could be proven. The message says how far the search got.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class RosenblattWarning(UserWarning):
 
 
 class MissingPackageError(RosenblattError, ImportError):
-    """A package of an extra is not installed. The message has the command that does it."""
+    """A package of an extra is not installed. The message has the command that installs it."""
 
 
 class NothingProvenError(RosenblattError):

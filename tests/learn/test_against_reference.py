@@ -14,6 +14,7 @@ from rosenblatt.learn.rules import Margin, Rosenblatt
 from rosenblatt.learn.settings import Penalty, Rate, TrainingSettings
 from rosenblatt.learn.state import State
 from tests.oracle import penalties
+from tests.oracle.direct import direct
 from tests.strategies import TIES, integer_rows, problem
 
 KINDS = [("dense", np.float64), ("dense", np.float32), ("csr32", np.float64), ("csr64", np.float32)]
@@ -280,7 +281,7 @@ def test_direct_multiclass(rows, labels, tie, schedule, seed, kind, weights, rep
     weights = weights and weights[: len(X)]
     assume(weights is None or any(weights))
     passes = PASSES[schedule](len(X), seed)
-    W, b, mistakes = reference.direct(
+    W, b, mistakes = direct(
         X, y, 3, tie=tie, passes=passes, weights=weights, repeat=repeat, max_iter=8
     )
     p = problem(X, [-1 if i else 1 for i in range(len(X))], *kind, weight=weights)

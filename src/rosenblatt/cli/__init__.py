@@ -1,4 +1,4 @@
-"""Command line: parse, call, render. No algorithm lives here.
+"""Command line: parse, call, render. It contains no algorithm.
 
 Exit codes: 0 done (`separable`: separable; `verify`: verified; `exercise`: right), 1 the answer is
 no (`separable`: quasi-separable or overlapping; `verify`: not verified; `exercise`: wrong), 2 wrong

@@ -102,7 +102,7 @@ def undisturbed() -> Iterator[Any]:
 
 @contextmanager
 def _soon_ended(local: Any) -> Iterator[None]:
-    """Interrupted, nobody waits for what the workers are at."""
+    """On Ctrl-C, close the cluster without waiting for the tasks of its workers."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):

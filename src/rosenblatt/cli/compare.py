@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from rosenblatt.cli.options import (
     Quiet,
     RandomState,
     Reading,
+    Rows,
     with_reading,
 )
 from rosenblatt.cli.pipes import check_input
@@ -28,12 +28,7 @@ from rosenblatt.cli.pipes import check_input
 )
 @with_reading("column", "missing")  # it takes columns of numbers
 def compare(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; or -."
-        ),
-    ],
+    file: Rows,
     reading: Reading,
     rule: Annotated[
         list[str] | None, typer.Option(help="Only this rule; may be repeated. Left out: all.")

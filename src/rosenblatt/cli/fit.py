@@ -16,6 +16,7 @@ from rosenblatt.cli.options import (
     Quiet,
     RandomState,
     Reading,
+    Rows,
     Scale,
     with_reading,
 )
@@ -37,12 +38,7 @@ SAVED, MANY = "Checkpoints", "More than one machine"
 )
 @with_reading()
 def fit(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -."
-        ),
-    ],
+    file: Rows,
     reading: Reading,
     out: Annotated[
         Path | None,

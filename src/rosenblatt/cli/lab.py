@@ -1,4 +1,4 @@
-"""rosenblatt lab: the page where a perceptron learns under your hands."""
+"""rosenblatt lab: an interactive page on which a perceptron learns."""
 
 from __future__ import annotations
 

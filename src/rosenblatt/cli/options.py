@@ -7,12 +7,19 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rosenblatt.errors import ParameterError
 
+Rows = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
 FitIntercept = Annotated[

@@ -25,7 +25,7 @@ def check_input(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A file that has to be there whole: what comes through a pipe is put into one meanwhile."""
+    """The file itself, or a temporary copy of what comes through a pipe."""
     if not is_pipe(path):
         yield path
         return

@@ -152,7 +152,6 @@ def compare(
     trials, refused = _choices(rules, keeps, max_iter, len(order), settings, random_state)
     data = _Data(problem, problem.X if before is None else X, order, before)
     found: list[Trial] = []
-    progressive: dict[Any, float | None] = {}  # the number of epochs does not matter
     with (
         warnings.catch_warnings(),
         _watched(progress) as watch,
@@ -161,16 +160,15 @@ def compare(
         warnings.simplefilter("ignore")  # of small classes and full ballots; see the remarks
         splits = data.splits(cv, random_state)
         for k, trial in enumerate(trials, start=1):
-            model, key = trial.model(random_state), (trial.rule, trial.keep)
+            model = trial.model(random_state)
             try:
                 accuracies, seconds = data.cross_validated(model, splits)
-                if key not in progressive:
-                    progressive[key] = data.progressive_error(model)
+                error = data.progressive_error(model)
             except (NotSupportedError, OverflowedError) as e:
                 refused.append(Refusal(trial.name, trial.keep, str(e)))
             else:
                 found.append(replace(
-                    trial, accuracies=accuracies, progressive_error=progressive[key],
+                    trial, accuracies=accuracies, progressive_error=error,
                     seconds=seconds,
                 ))  # fmt: skip
             watch(k, len(trials), f"{trial.name}, {trial.keep}")
@@ -278,7 +276,7 @@ def _source(file: Any, reading: Mapping[str, Any]) -> Source:
 
 
 def _first_rows(source: Source, most: int) -> tuple[Block, bool]:
-    """At most so many rows, and whether there are more."""
+    """The first `most` rows, and whether there are more."""
     parts, left = [], most
     for block in source.blocks():
         parts.append(block.rows(0, min(left, block.n_rows)))
@@ -394,7 +392,7 @@ class _Data:
                 f"The labels come in runs: from row to row they change {plural(changes, 'time')}, "
                 f"where {expected:.0f} would be expected of shuffled rows. The progressive error "
                 "is that of this order and says little about others; the folds are shuffled, and "
-                "shuffle=True shuffles the progressive pass too."
+                "shuffle=True shuffles them for the progressive error too."
             )
         if isinstance(cv, (int, np.integer)) and counts.min() < cv:
             said.append(
@@ -415,11 +413,11 @@ def _choices(
     rules: Any, keeps: Any, max_iter: Any, n_rows: int, settings: dict[str, Any], seed: int
 ) -> tuple[list[Trial], list[Refusal]]:
     """What is to be tried, without results; and what is left out or not supported."""
-    own = {"rule", "keep", "max_iter", "tol", "n_jobs", "random_state", "shuffle"} & set(settings)
-    unknown = set(settings) - set(Perceptron().get_params(deep=False))
-    if own or unknown:
+    own = {"rule", "keep", "max_iter", "tol", "n_jobs", "random_state", "shuffle"}
+    invalid = set(settings) - (set(Perceptron().get_params(deep=False)) - own)
+    if invalid:
         raise ParameterError(
-            f"compare cannot hand on {sorted(own | unknown)}: it sets rule, keep, max_iter, tol, "
+            f"compare cannot hand on {sorted(invalid)}: it sets rule, keep, max_iter, tol, "
             "shuffle, n_jobs and random_state itself, and Perceptron must have the others."
         )
     many: list[Any] = [max_iter] if isinstance(max_iter, (int, np.integer)) else list(max_iter)

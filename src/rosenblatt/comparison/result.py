@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean: the spread over the root of the number of folds."""
+        """The standard error of the mean: the spread over the root of the number of folds."""
         return self.spread / float(np.sqrt(len(self.accuracies)))
 
     @property
@@ -109,7 +109,7 @@ class Trial:
         return float(ahead.mean()), float(ahead.std(ddof=1))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the trial in types that JSON has."""
         return {
             "rule": self.name,
             "keep": self.keep,
@@ -173,7 +173,11 @@ class Comparison:
     @property
     def best(self) -> Trial:
         """The highest mean accuracy; of equal ones the simplest."""
-        return min(self.rows, key=lambda t: (-t.accuracy, *t.simplicity))
+        return self._ranked[0]
+
+    @property
+    def _ranked(self) -> list[Trial]:
+        return sorted(self.rows, key=lambda t: (-t.accuracy, *t.simplicity))
 
     @property
     def recommended(self) -> Trial:
@@ -186,16 +190,14 @@ class Comparison:
     @property
     def recommendation(self) -> str:
         """What to use and how sure that is, in plain sentences."""
-        chosen, best = self.recommended, self.best
-        right, floor = (_percent(t.accuracy) for t in (chosen, self.floor))
-        lead, deviation = chosen.lead(self.floor)
-        if lead <= 0:
+        chosen, (best, *others) = self.recommended, self._ranked
+        right, floor = _percent(chosen.accuracy), _percent(self.floor.accuracy)
+        if chosen.accuracy <= self.floor.accuracy:
             return (
                 f"No choice is better than the majority class ({floor} %). The closest is "
                 f"{chosen.call}, {right} % right on rows held out."
             )
         sentences = [f"Use {chosen.call}: {right} % right on rows held out."]
-        others = [t for t in self.rows if t is not best]
         if chosen is not best:
             sentences.append(
                 "It is the simplest within one standard error "
@@ -203,14 +205,12 @@ class Comparison:
                 f"it by {_points(best, chosen)}."
             )
         elif others:
-            second = min(others, key=lambda t: (-t.accuracy, *t.simplicity))
-            sentences.append(f"It leads the next, {second.words}, by {_points(best, second)}.")
-        else:
-            sentences.append("Nothing else was tried.")
-        if lead <= deviation:
             sentences.append(
-                f"It leads the majority class ({floor} %) by {_points(chosen, self.floor)}."
+                f"It leads the next, {others[0].words}, by {_points(best, others[0])}."
             )
+        sentences.append(
+            f"It leads the majority class ({floor} %) by {_points(chosen, self.floor)}."
+        )
         return " ".join(sentences)
 
     def table(self) -> tuple[list[str], list[list[str]]]:

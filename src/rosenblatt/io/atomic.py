@@ -70,7 +70,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_output(out: Path, inputs: Mapping[str, Path]) -> None:
-    """Before hours of work: the result has a place, and does not replace one of its inputs."""
+    """Check before the work that the output can be written and is none of the inputs."""
     mode = _mode(out)
     if mode is not None and stat.S_ISDIR(mode):
         raise DataError(f"{out} is a folder. Give the name of a file in it.")

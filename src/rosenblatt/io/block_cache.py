@@ -206,7 +206,7 @@ def _stored(array: Array) -> np.dtype[Any] | None:
 
 
 def _holds(values: Array, test: Callable[[Array], Array]) -> bool:
-    """Whether all pass; a few are asked first, which mostly settles it."""
+    """Whether all values satisfy a test; a few are tested first, which is mostly enough."""
     return bool(test(values[:64]).all() and test(values).all())
 
 

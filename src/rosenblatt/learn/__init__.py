@@ -1,1 +1,1 @@
-"""learn: how weights move."""
+"""Training: rules, machines and the engine that drives them."""

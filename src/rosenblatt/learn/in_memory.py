@@ -1,4 +1,4 @@
-"""Training on rows in memory: the machine and the source of a problem, and `train`."""
+"""Training on rows in memory."""
 
 from __future__ import annotations
 
@@ -80,46 +80,57 @@ def train(
         raise ParameterError(
             f"The state is for {state.dtype} rows, the rows are {problem.X.dtype}. Use one type."
         )
-    machine, source = machine_for(problem, settings, state, seed, held_out)
-    held = None
-    if held_out is not None:
-        whole = Block(problem.X, problem.class_numbers().astype(np.int32), problem.sample_weight)
-        held = HeldOut.of(whole, held_out)
-    run(source, [machine], max_iter=settings.max_iter, held_out=held, observers=observers)
-    machine.finish()
+    held = None if held_out is None else held_rows(problem, held_out)
+    machine = run_machine(problem, settings, state, seed=seed, held_out=held, observers=observers)
     return machine.trace(problem, held_out), *machine.result()
 
 
-def machine_for(
+def held_rows(problem: Problem, mask: npt.NDArray[np.bool_]) -> HeldOut:
+    """The rows in `mask`, for early stopping."""
+    numbers = problem.class_numbers().astype(np.int32)
+    return HeldOut.of(Block(problem.X, numbers, problem.sample_weight), mask)
+
+
+def run_machine(
     problem: Problem,
     settings: TrainingSettings,
     state: State,
-    seed: int = 0,
-    held_out: npt.NDArray[np.bool_] | None = None,
-    plane: int | None = 0,
+    plane: int = 0,
     positive: int = 1,
+    *,
+    seed: int = 0,
     class_weight: Array | None = None,
-) -> tuple[Machine, ArraySource]:
-    """The machine and the source of a run on rows in memory."""
+    held_out: HeldOut | None = None,
+    observers: Sequence[Observer] = (),
+    running: list[Machine] | None = None,
+) -> Machine:
+    """Train one hyperplane of a state, or all for the direct rule; returns the finished machine.
+
+    It is added to `running` before the run, so that another thread can cancel it.
+    """
     direct = settings.direct and len(problem.classes) > 2
     y, weight = problem.class_numbers(), problem.sample_weight
-    visited = np.ones(problem.n_rows, dtype=bool) if held_out is None else ~held_out
+    visited = np.ones(problem.n_rows, dtype=bool) if held_out is None else ~held_out.mask
     table = class_weight_table(class_weight, positive, len(problem.classes), direct)
     settings.check_weights(weight)
-    if class_weight is not None:
-        settings.check_weights(np.array(table))
-    size = float(np.count_nonzero(visited))
+    settings.check_weights(np.array(table))
+    n_rows = int(np.count_nonzero(visited))
+    size = float(n_rows)
     if settings.weighting == "repeat" and (weight is not None or table):
         each = np.ones(problem.n_rows) if weight is None else weight
         each = each * np.array(table)[y] if table else each
         size = float(each[visited].sum())
     machine = Machine(
-        settings, state, None if direct else plane, positive, seed=seed,
-        n_rows=int(np.count_nonzero(visited)), size=size, class_weight=table,
-        by_score=held_out is not None, n_classes=len(problem.classes),
+        settings, state, None if direct else plane, positive, seed=seed, n_rows=n_rows, size=size,
+        class_weight=table, by_score=held_out is not None, n_classes=len(problem.classes),
     )  # fmt: skip
+    if running is not None:
+        running.append(machine)
     codes = np.where(visited, y, -1)
-    return machine, ArraySource(problem.X, codes, problem.classes.tolist(), weight)
+    source = ArraySource(problem.X, codes, problem.classes.tolist(), weight)
+    run(source, [machine], max_iter=settings.max_iter, held_out=held_out, observers=observers)
+    machine.finish()
+    return machine
 
 
 def class_weight_table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,11 @@ import numpy.typing as npt
 
 from rosenblatt._core import all_finite
 from rosenblatt.errors import DataError, OverflowedError, ParameterError
+from rosenblatt.learn.parameters import is_number
 
 Array = npt.NDArray[Any]
 Matrix = Any  # a numpy array or a scipy CSR matrix
 KERNELS = ("linear", "poly", "rbf")
-
-
-def is_number(value: Any, kind: Any = Real) -> bool:
-    """Whether a parameter is a number; True and False are not."""
-    return isinstance(value, kind) and not isinstance(value, (bool, np.bool_))
 
 
 def is_sparse(matrix: Matrix) -> bool:

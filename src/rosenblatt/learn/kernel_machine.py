@@ -23,8 +23,8 @@ from rosenblatt._core import (
 )
 from rosenblatt.data.block import Block
 from rosenblatt.errors import OverflowedError, ParameterError
-from rosenblatt.learn.kernel import Kernel, is_number, is_sparse
-from rosenblatt.learn.parameters import Parameters
+from rosenblatt.learn.kernel import Kernel, is_sparse
+from rosenblatt.learn.parameters import Parameters, is_number
 from rosenblatt.learn.trace import StopReason
 
 Array = npt.NDArray[Any]

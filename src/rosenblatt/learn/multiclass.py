@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.block import Block
 from rosenblatt.data.labels import as_labels, check_same_kind, joined_classes, sorted_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learn.engine import HeldOut, Observer, run
-from rosenblatt.learn.in_memory import class_weight_table, machine_for
+from rosenblatt.learn.engine import Observer
+from rosenblatt.learn.in_memory import class_weight_table, held_rows, run_machine
 from rosenblatt.learn.machine import NO_CLASS, Machine
 from rosenblatt.learn.schedule import generator
 from rosenblatt.learn.settings import Keep, TrainingSettings
@@ -244,23 +243,15 @@ class Learner:
         n_jobs: int | None = None,
     ) -> Trace | OneVsRestTrace:
         """Train on rows in memory whose class numbers are those of `classes`."""
-        numbers = problem.class_numbers().astype(np.int32)
-        held = None
-        if held_out is not None:
-            held = HeldOut.of(Block(problem.X, numbers, problem.sample_weight), held_out)
+        held = None if held_out is None else held_rows(problem, held_out)
 
         def one(
             plane: int, positive: int, seed: int, weights: Array | None, k: int | None
         ) -> tuple[Machine, Trace]:
-            machine, source = machine_for(
-                problem, settings, self.state, seed, held_out, plane, positive, weights
-            )
-            machines.append(machine)
-            run(
-                source, [machine], max_iter=settings.max_iter, held_out=held,
-                observers=observers_for(k),
+            machine = run_machine(
+                problem, settings, self.state, plane, positive, seed=seed, class_weight=weights,
+                held_out=held, observers=observers_for(k), running=machines,
             )  # fmt: skip
-            machine.finish()
             known = problem if k is None else problem.versus_rest(k)
             return machine, machine.trace(known, held_out)
 
@@ -278,21 +269,14 @@ class Learner:
 
             done = _in_threads(class_against_rest, n_classes, _threads(n_jobs), machines)
         if self.open and n_classes > 1:
-            self._train_spare(problem, settings, seeds[0])
+            plain = replace(settings, direct=False, record=False)
+            spare = self.state.n_planes - 1
+            run_machine(problem, plain, self.state, spare, NO_CLASS, seed=seeds[0])
         self._keep(settings, [machine for machine, _ in done])
         traces = tuple(trace for _, trace in done)
         if n_classes <= 2 or self.together:
             return traces[0]
         return OneVsRestTrace(problem.classes, traces)
-
-    def _train_spare(self, problem: Problem, settings: TrainingSettings, seed: int) -> None:
-        spare = self.state.n_planes - 1
-        plain = replace(settings, direct=False, record=False)
-        machine, source = machine_for(
-            problem, plain, self.state, seed, plane=spare, positive=NO_CLASS
-        )
-        run(source, [machine], max_iter=settings.max_iter)
-        machine.finish()
 
     def _keep(self, settings: TrainingSettings, machines: list[Machine]) -> None:
         self.keep, self.coef, self.intercept = settings.keep, None, None

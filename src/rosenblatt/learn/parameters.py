@@ -1,11 +1,19 @@
-"""Objects with parameters of their own, which scikit-learn reaches as `rule__tau`."""
+"""Parameters: numbers, and objects with parameters of their own, reached as `rule__tau`."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from rosenblatt.errors import ParameterError
+
+
+def is_number(value: Any, kind: Any = Real) -> bool:
+    """Whether a parameter is a number; True and False are not."""
+    return isinstance(value, kind) and not isinstance(value, (bool, np.bool_))
 
 
 class Parameters:

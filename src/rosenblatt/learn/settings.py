@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.learn.parameters import is_number
 from rosenblatt.learn.rules import Rosenblatt, Rule, resolve
 
 Keep = Literal["last", "average", "vote", "pocket"]
@@ -28,10 +29,6 @@ TIES = {"mistake": 0, "positive": 1, "correct": 2, "half": 3}
 RATES = {"adaptive": 0, "optimal": 1, "invscaling": 2}
 
 
-def _is_number(v: Any, kind: Any = Real) -> bool:
-    return isinstance(v, kind) and not isinstance(v, (bool, np.bool_))
-
-
 def _choice(*names: Any) -> Check:
     """One of some words, flags or None; 1 is not taken for True."""
 
@@ -45,14 +42,14 @@ def _choice(*names: Any) -> Check:
 
 def _whole(low: int, optional: bool = False) -> Check:
     def test(v: Any) -> bool:
-        return (optional and v is None) or (_is_number(v, Integral) and bool(v >= low))
+        return (optional and v is None) or (is_number(v, Integral) and bool(v >= low))
 
     return test, f"a whole number >= {low}" + (" or None" if optional else "")
 
 
 def _number(inside: Callable[[float], bool], words: str, optional: bool = False) -> Check:
     def test(v: Any) -> bool:
-        return (optional and v is None) or (_is_number(v) and inside(float(v)))
+        return (optional and v is None) or (is_number(v) and inside(float(v)))
 
     return test, words + (" or None" if optional else "")
 
@@ -76,7 +73,7 @@ CHECKS: dict[str, Check] = {
         "True, False or a whole number >= 0",
     ),
     "n_jobs": (
-        lambda v: v is None or (_is_number(v, Integral) and int(v) != 0),
+        lambda v: v is None or (is_number(v, Integral) and int(v) != 0),
         "a whole number other than 0, or None",
     ),
     "random_state": (
@@ -84,7 +81,7 @@ CHECKS: dict[str, Check] = {
             v is None
             or v is np.random
             or isinstance(v, np.random.RandomState)
-            or (_is_number(v, Integral) and 0 <= int(v) < 2**32)
+            or (is_number(v, Integral) and 0 <= int(v) < 2**32)
         ),
         "None, a whole number from 0 to 2**32 - 1, or a numpy RandomState",
     ),
@@ -96,10 +93,10 @@ CHECKS: dict[str, Check] = {
         "None, 'balanced' or a dict of weights by class",
     ),
     "warm_start": _flag(),
-    "keep": _choice("last", "average", "vote", "pocket"),
-    "mode": _choice("online", "batch", "batch-mean"),
-    "tie": _choice("mistake", "positive", "correct", "half"),
-    "weighting": _choice("scale", "repeat"),
+    "keep": _choice(*get_args(Keep)),
+    "mode": _choice(*get_args(Mode)),
+    "tie": _choice(*get_args(Tie)),
+    "weighting": _choice(*get_args(Weighting)),
     "multiclass": _choice("ovr", "direct"),
     "max_updates": _whole(1, optional=True),
     "record": _choice(None, "updates"),
@@ -481,7 +478,7 @@ def _called(eta0: Callable[[int], float], k: int) -> float:
 
 def _eta(eta0: Any, mode: str, owner: str) -> Any:
     def step(v: Any) -> bool:
-        return _is_number(v) and 0 < float(v) < np.inf
+        return is_number(v) and 0 < float(v) < np.inf
 
     many = mode != "online" and isinstance(eta0, (Sequence, np.ndarray)) and len(eta0) > 0
     if step(eta0):

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from rosenblatt._core import decide
 from rosenblatt.data.block import as_csr
 from rosenblatt.errors import DataError
-from rosenblatt.text import html_table, plural, printable, text_table
+from rosenblatt.text import TableReport, html_table, plural, printable, text_table
 
 if TYPE_CHECKING:
     from rosenblatt.model.linear_model import LinearModel
@@ -42,7 +42,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(TableReport):
     """Why one row gets its label. Printed, it is a table, the largest contributions first.
 
     Attributes
@@ -172,14 +172,6 @@ class Explanation:
     def _at(self, k: int) -> Contribution:
         numbers = (float(a[k]) for a in (self.values, self.weights, self.contributions))
         return Contribution(self.names[k], *numbers)
-
-    def __str__(self) -> str:
-        return f"{self.title}\n{text_table(*self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}"
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ class Checkpoint:
         return f"epoch {done + 1}, {rows:,} rows done" if rows else f"epoch {done}, done"
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """As JSON and arrays."""
+        """The checkpoint as JSON and arrays."""
         facts = {f.name: getattr(self, f.name) for f in fields(self)}
         arrays = {**facts.pop("arrays")}
         facts["file"], facts["position"] = asdict(self.file), self.position._asdict()
@@ -280,7 +280,7 @@ class CheckpointObserver:
         return there
 
     def _check_same(self, there: Checkpoint) -> None:
-        """The same run on the same file, else the weights would be those of neither."""
+        """Refuse a checkpoint of another run or of another file."""
         other = _differences(there.settings, self.settings)
         changed = self.file.difference(there.file)
         if changed is not None:
@@ -359,12 +359,12 @@ class CheckpointObserver:
             )
 
     def end_epoch(self, progress: Progress) -> bool:
-        """The same after an epoch."""
+        """Save if it is time, or if a signal has arrived."""
         self.after_block(progress)
         return False
 
     def finish(self) -> None:
-        """The model is written: mark the run as finished. A failure to do so is ignored."""
+        """Mark the run as finished, after the model was written. Failures are ignored."""
         if self._run is None or (self.saved is not None and self.saved.finished):
             return
         try:
@@ -403,7 +403,7 @@ class CheckpointObserver:
 
 
 def _differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In words."""
+    """The differences in words."""
     return [
         f"{name} was {was.get(name)!r}, now {now.get(name)!r}"
         for name in {**now, **was}

@@ -32,7 +32,7 @@ class CheckpointFolder:
     Parameters
     ----------
     folder : made if it is not there
-    say : is told of files that are damaged
+    say : receives messages about damaged files
     """
 
     def __init__(self, folder: Path, say: Callable[[str], object] = lambda _: None) -> None:

@@ -63,7 +63,7 @@ class PredictResult:
         return self.errors / self.labelled if self.labelled else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the counts in types that JSON has."""
         return {
             "file": str(self.file),
             "labels": None if self.out is None else str(self.out),

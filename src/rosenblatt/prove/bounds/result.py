@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy.typing as npt
 
 from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.margin import MaxMargin
-from rosenblatt.text import html_table, text_table
+from rosenblatt.text import TableReport
 
 NAMES = ("Novikoff", "Freund and Schapire", "hinge")
 
@@ -27,7 +26,7 @@ class Bound:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunBounds:
+class RunBounds(TableReport):
     """What one run was allowed to do, beside what it did.
 
     Attributes
@@ -117,18 +116,9 @@ class RunBounds:
                 reasons.setdefault(b.why, []).append(b.name)
         return [f"{', '.join(names)}: {why}." for why, names in reasons.items()]
 
-    def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self.rows()), *self.notes])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        title = escape(self.title).replace("\n", "<br>")
-        return f"<p>{title}</p>{html_table(*self.rows())}{_paragraphs(self.notes)}"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneVsRestBounds:
+class OneVsRestBounds(TableReport):
     """One set of bounds per class, each class against the rest.
 
     ``bounds[k]`` is the one of ``classes[k]``, ``bounds.of("setosa")`` the one of a label.
@@ -168,14 +158,6 @@ class OneVsRestBounds:
     def notes(self) -> list[str]:
         return list(dict.fromkeys(line for one in self.each for line in one.notes))
 
-    def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self.rows()), *self.notes])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.title)}</p>{html_table(*self.rows())}{_paragraphs(self.notes)}"
-
 
 def shown(bound: Bound) -> str:
     """The number, or the word that there is none."""
@@ -186,7 +168,3 @@ def interval(found: MaxMargin) -> str:
     """The margin, or both ends of its interval where they read differently."""
     low, high = f"{found.lower:.6g}", f"{found.upper:.6g}"
     return low if low == high else f"{low} to {high}"
-
-
-def _paragraphs(lines: list[str]) -> str:
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -53,7 +53,7 @@ ROWS_OF_A_FILE = 100_000
 
 def compare(
     X: Any,
-    y: Any,
+    y: npt.ArrayLike,
     *,
     rules: Iterable[str | Rule] | str | Rule | None = None,
     keeps: Iterable[str] | str = KEEPS,
@@ -61,9 +61,9 @@ def compare(
     cv: Any = 5,
     before: Any = None,
     shuffle: bool = False,
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: int | np.random.RandomState | None = 0,
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Comparison:

@@ -42,7 +42,13 @@ class Problem:
     sample_weight: npt.NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
+    def of(
+        cls,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        classes: npt.ArrayLike | None = None,
+    ) -> Problem:
         """Check rows, labels and weights.
 
         Parameters
@@ -69,7 +75,7 @@ class Problem:
         return cls.labelled(as_matrix(X), y, sample_weight, classes)
 
     @classmethod
-    def exact(cls, X: Any, y: Any, classes: Any = None) -> Problem:
+    def exact(cls, X: Any, y: npt.ArrayLike, classes: npt.ArrayLike | None = None) -> Problem:
         """Check rows for a proof: numbers that float64 would round are refused.
 
         Parameters
@@ -90,7 +96,13 @@ class Problem:
         return cls.of(X, y, classes=classes)
 
     @classmethod
-    def labelled(cls, X: Matrix, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
+    def labelled(
+        cls,
+        X: Matrix,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        classes: npt.ArrayLike | None = None,
+    ) -> Problem:
         """Check labels and weights of rows that `as_matrix` has checked.
 
         Parameters

@@ -8,9 +8,10 @@ next row drops them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from rosenblatt.errors import DataError, NotSupportedError
@@ -81,7 +82,7 @@ class Regret:
 class OnlineMixin:
     """`learn_one`, `predict_one` and `learn_many`."""
 
-    def learn_one(self, x: Any, y: Any) -> Any:
+    def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row.
 
         A loop over rows gives the weights of `learn_many`, and of `fit` in order (shuffle=False,
@@ -135,7 +136,7 @@ class OnlineMixin:
         label = NotImplemented if predict is None else predict(x)
         return self._predict_one(x) if label is NotImplemented else label
 
-    def learn_many(self, X: Any, y: Any) -> Any:
+    def learn_many(self, X: Any, y: npt.ArrayLike) -> Self:
         """Learn from rows in order: a loop of `learn_one` in one call.
 
         All rows are checked before the first is learned from. Tables are the fastest.
@@ -176,7 +177,7 @@ class OnlineMixin:
             raise AttributeError("There is no progress_ before learn_one or learn_many.")
         return Progressive(online.model.n_rows, online.model.n_mistakes)
 
-    def regret(self, X: Any, y: Any, max_seconds: float = 20.0) -> Regret:
+    def regret(self, X: Any, y: npt.ArrayLike, max_seconds: float = 20.0) -> Regret:
         """Return the mistakes so far beyond those of the best fixed hyperplane for the same rows.
 
         Parameters

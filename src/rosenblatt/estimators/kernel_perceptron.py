@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -125,9 +127,9 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: str | float = "scale",
         coef0: float = 0.0,
         keep: str = "last",
         budget: str | Budget | None = None,
@@ -135,7 +137,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         tol: float | None = 1e-3,
         n_iter_no_change: int = 5,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -184,7 +186,9 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
     # -------------------------------------------------------------------- training
 
     @unchanged_on_error
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPerceptron:
+    def fit(
+        self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> KernelPerceptron:
         """Train on X and y from zero.
 
         Parameters
@@ -223,7 +227,11 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
 
     @unchanged_on_error
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> KernelPerceptron:
         """Continue training with one epoch over X and y.
 
@@ -362,7 +370,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         return self._fitted_model("support_vectors_").store.rows()
 
     @property
-    def dual_coef_(self) -> Any:
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
         """The coefficients used by predict."""
         model = self._fitted_model("dual_coef_")
         if self._keep == "vote":
@@ -379,7 +387,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
 
     # ------------------------------------------------------------------ prediction
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the scores f(x); with keep='vote', the mean vote.
 
         Parameters
@@ -395,13 +403,14 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         check_is_fitted(self, "classes_")
         X = self._matrix(X, reset=False)
         model = self._model
+        scores: npt.NDArray[np.float64]
         if self._keep == "vote":
             scores = model.scores_after(X, [model.visits]).vote[0]
         else:
             scores = model.scores(X, average=self._keep == "average")
         return scores.ravel() if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the label of each row. Two classes: a score >= 0 is the second class.
 
         Parameters
@@ -415,7 +424,8 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
             Labels.
         """
         scores = self.decision_function(X)
-        return self.classes_[decide(scores.reshape(len(scores), -1).astype(np.float64))]
+        labels: npt.NDArray[Any] = self.classes_[decide(scores.reshape(len(scores), -1))]
+        return labels
 
 
 class _PrintEpochs:

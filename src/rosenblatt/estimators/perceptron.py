@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -43,6 +45,12 @@ from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason
 from rosenblatt.model.explain import Explanation, ModelExplanation
 from rosenblatt.model.linear_model import LinearModel, check_scores
+
+if TYPE_CHECKING:  # flint and highspy: only if asked
+    from rosenblatt.prove.bounds.result import OneVsRestBounds, RunBounds
+    from rosenblatt.prove.certificate import Certificate
+
+Array = npt.NDArray[Any]
 
 
 def _has_one_hyperplane(estimator: Any) -> bool:
@@ -215,19 +223,19 @@ class Perceptron(
         tol: float | None = 1e-3,
         shuffle: bool | str = True,
         verbose: int = 0,
-        eta0: Any = 1.0,
+        eta0: float | Sequence[float] | Callable[[int], float] = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         warm_start: bool = False,
         rule: str | Rule = "perceptron",
         keep: str = "last",
         mode: str = "online",
         tie: str = "mistake",
-        init: Any = "zero",
+        init: str | npt.ArrayLike = "zero",
         weighting: str = "scale",
         multiclass: str = "ovr",
         max_updates: int | None = None,
@@ -301,10 +309,10 @@ class Perceptron(
     def fit(
         self,
         X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
+        y: npt.ArrayLike,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Perceptron:
         """Train on X and y.
 
@@ -377,7 +385,11 @@ class Perceptron(
     @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]
     @unchanged_on_error
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> Perceptron:
         """Continue training with one epoch over X and y.
 
@@ -450,7 +462,7 @@ class Perceptron(
 
     # ------------------------------------------------------------------ prediction
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> Array:
         """Return the scores w.x + b; with keep='vote', the mean vote.
 
         Parameters
@@ -472,7 +484,7 @@ class Perceptron(
         fitted = self.__dict__["_fitted"]
         return "coef_" in fitted and bool(fitted["coef_"].dtype == np.float32)
 
-    def _scores(self, X: Any) -> tuple[Any, Any]:
+    def _scores(self, X: Any) -> tuple[Any, Array]:
         """The rows as they were checked, and their scores in float64."""
         check_is_fitted(self, "classes_")
         X = self._matrix(X, reset=False)
@@ -495,7 +507,7 @@ class Perceptron(
         check_scores(scores, X)
         return scores
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Array:
         """Return the label of each row. Two classes: a score >= 0 is the second class.
 
         Parameters
@@ -510,10 +522,11 @@ class Perceptron(
         """
         return self._labels(self._scores(X)[1])
 
-    def _labels(self, scores: Any) -> Any:
+    def _labels(self, scores: Array) -> Array:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
-        return self.classes_[_core.decide(scores.reshape(len(scores), -1))]
+        labels: Array = self.classes_[_core.decide(scores.reshape(len(scores), -1))]
+        return labels
 
     @available_if(_has_one_hyperplane)  # type: ignore[untyped-decorator]
     def densify(self) -> Perceptron:
@@ -603,7 +616,7 @@ class Perceptron(
 
     # ----------------------------------------------------------------------- proof
 
-    def bounds(self, X: Any, y: Any) -> Any:
+    def bounds(self, X: Any, y: npt.ArrayLike) -> RunBounds | OneVsRestBounds:
         """Compare the updates of the run with theoretical bounds.
 
         Parameters
@@ -640,7 +653,7 @@ class Perceptron(
         problem = self._trained_on(X, y)
         return run_bounds(problem, self._context, self.trace_, self._planes())
 
-    def certificate(self, X: Any, y: Any) -> Any:
+    def certificate(self, X: Any, y: npt.ArrayLike) -> Certificate:
         """Return a verified certificate of what the run proved about its training rows.
 
         ``rosenblatt.separability(X, y)`` decides every case.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -127,7 +128,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sk
         """
         return _matrix(self._learn(X))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """The name of each feature.
 
         Parameters

@@ -56,13 +56,13 @@ class GaussianRule:
     error: float
     A: Array | None = None
 
-    def decision(self, X: Any) -> Array:
+    def decision(self, X: npt.ArrayLike) -> Array:
         """x'A x + w.x + b for each row."""
         points = _as_points(X, len(self.w))
         linear = np.asarray(points @ self.w + self.b)
         return linear if self.A is None else np.sum((points @ self.A) * points, axis=1) + linear
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """0 or 1 for each row."""
         return np.asarray(self.decision(X) >= 0, dtype=np.int64)
 
@@ -207,7 +207,7 @@ class GaussianPair:
         mean = (self.mean0, self.mean1)[label]
         return np.asarray(mean + z[:, : R.shape[1]] @ R.T)
 
-    def density(self, X: Any, label: int) -> Array:
+    def density(self, X: npt.ArrayLike, label: int) -> Array:
         """Return the density of one class at the rows of X, without its prior.
 
         Parameters
@@ -247,7 +247,7 @@ class GaussianPair:
 
     # ------------------------------------------------------------------ the Bayes rule
 
-    def decision(self, X: Any) -> Array:
+    def decision(self, X: npt.ArrayLike) -> Array:
         """Return the log-odds of class 1 at the rows of X; the Bayes rule is their sign.
 
         Parameters
@@ -296,7 +296,7 @@ class GaussianPair:
         near = SMALL * (1 + np.abs((X - self.mean0) * scale).max(axis=1))
         return np.asarray(far0 <= near if of0.rank < of1.rank else far1 > near)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the label of each row by the Bayes rule: 1 if the log-odds are >= 0.
 
         Parameters
@@ -397,7 +397,7 @@ class GaussianPair:
 
     # ------------------------------------------------------------------- other rules
 
-    def error_of(self, w: Any, b: Any = 0.0) -> float:
+    def error_of(self, w: npt.ArrayLike, b: npt.ArrayLike = 0.0) -> float:
         """Return the true error of the linear rule "class 1 if w.x + b >= 0", in closed form.
 
         The score is normal in each class, with mean w.m_k + b and variance w'S_k w; both are summed
@@ -425,7 +425,9 @@ class GaussianPair:
         false = _sides(weights, offset, self.mean0, self.cov0)[1]
         return self.prior1 * missed + (1 - self.prior1) * false
 
-    def error_of_quadratic(self, A: Any, w: Any, b: Any = 0.0) -> float:
+    def error_of_quadratic(
+        self, A: npt.ArrayLike, w: npt.ArrayLike, b: npt.ArrayLike = 0.0
+    ) -> float:
         """Return the true error of the rule "class 1 if x'A x + w.x + b >= 0".
 
         Its relative error is at most 1e-6. It is computed twice, with the features in either order.

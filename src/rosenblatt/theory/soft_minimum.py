@@ -79,7 +79,7 @@ class SoftMinimum:
         return f"<p>{escape(str(self))}</p>"
 
 
-def soft_minimum(X: Any, y: Any, *, fit_intercept: bool = True) -> SoftMinimum:
+def soft_minimum(X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True) -> SoftMinimum:
     """Minimise the sum of the soft loss over hyperplanes with a mean margin of 1.
 
     Parameters

@@ -235,7 +235,7 @@ class Certificate(DataResult):
     def verify(
         self,
         X: Any,
-        y: Any = None,
+        y: npt.ArrayLike | None = None,
         *,
         max_bits: int | None = None,
         max_seconds: float | None = None,
@@ -298,7 +298,7 @@ class Certificate(DataResult):
         """What is not true, of the few rows as `said` and of all by the answer."""
         raise NotImplementedError
 
-    def split_rows(self, X: Any, y: Any = None) -> Array:
+    def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         """Return the numbers of the rows that lie strictly on their side of the hyperplane.
 
         Parameters
@@ -318,7 +318,11 @@ class Certificate(DataResult):
     # ------------------------------------------------------------------ saying it
 
     def explain(
-        self, X: Any = None, y: Any = None, *, feature_names: Iterable[object] | None = None
+        self,
+        X: Any = None,
+        y: npt.ArrayLike | None = None,
+        *,
+        feature_names: Iterable[object] | None = None,
     ) -> str:
         """Explain the verdict in plain words: which rows prove it, and which features it uses.
 

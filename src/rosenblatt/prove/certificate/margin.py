@@ -83,7 +83,7 @@ class MaxMargin(DataResult):
     def verify(
         self,
         X: Any,
-        y: Any = None,
+        y: npt.ArrayLike | None = None,
         *,
         max_bits: int | None = None,
         max_seconds: float | None = None,

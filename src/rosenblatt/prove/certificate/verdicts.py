@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rosenblatt.data.cone import Cone, as_cone
 from rosenblatt.prove import checker
@@ -30,7 +31,7 @@ class _WithHyperplane(Certificate):
     w: tuple[Number, ...]
     b: Number
 
-    def split_rows(self, X: Any, y: Any = None) -> Array:
+    def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         return np.flatnonzero(checker.signs(as_cone(X, y), self.w, self.b, self.fit_intercept) > 0)
 
     def _no_hyperplane(self) -> list[str]:
@@ -198,7 +199,7 @@ class Overlapping(_WithProof):
     def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
         return said if answer.spanned else [*said, "the rows of the proof do not span all rows"]
 
-    def split_rows(self, X: Any, y: Any = None) -> Array:
+    def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         return np.empty(0, dtype=np.int64)
 
     def _facts(self, names: list[str], rows: Cone | None) -> Facts:

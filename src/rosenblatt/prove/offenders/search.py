@@ -48,11 +48,11 @@ SMALL = 100_000  # numbers of data for which the hyperplane of largest margin is
 
 def offenders(
     X: Any,
-    y: Any,
+    y: npt.ArrayLike,
     *,
     fit_intercept: bool = True,
     max_seconds: float = 20.0,
-    random_state: Any = 0,
+    random_state: int = 0,
 ) -> Offenders:
     """Find few rows whose removal makes the data separable, and a bound on how few suffice.
 

@@ -59,7 +59,7 @@ Array = npt.NDArray[Any]
 
 def separability(
     X: Any,
-    y: Any = None,
+    y: npt.ArrayLike | None = None,
     *,
     fit_intercept: bool = True,
     max_seconds: float | None = None,

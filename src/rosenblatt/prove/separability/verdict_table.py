@@ -78,7 +78,7 @@ class VerdictTable:
 
 
 def separability_table(
-    X: Any, y: Any, *, fit_intercept: bool = True, max_seconds: float | None = None
+    X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True, max_seconds: float | None = None
 ) -> VerdictTable:
     """Decide for every pair of classes, and for each class against the rest, if it is separable.
 

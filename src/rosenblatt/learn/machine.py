@@ -87,6 +87,10 @@ class Machine:
     ----------
     reason : StopReason or None
         None while there is more to do.
+    planes : slice
+        The hyperplanes of the state that this machine moves.
+    first : int
+        The first of them, which has the counts.
     """
 
     def __init__(
@@ -111,22 +115,22 @@ class Machine:
         self.scores: list[float] = []
         self.best = Best()
         together = n_classes or state.n_planes
-        self._planes = slice(0, together) if plane is None else slice(plane, plane + 1)
-        self._first = plane or 0
+        self.planes = slice(0, together) if plane is None else slice(plane, plane + 1)
+        self.first = plane or 0
         self._resident: _core.Block | None = None
         self._seed, self._same_order, self._by_score = seed, same_order, by_score
         self._class_weight = class_weight or []
         state.prepare(settings.rule, settings.keep, settings.fit_intercept)
         self._check_start()
         self.start = self._weights()
-        self.start_visits = float(state.visits[self._first])
+        self.start_visits = float(state.visits[self.first])
         self.core = self._make()
 
     def _check_start(self) -> None:
         if not self.settings.rule.needs_all_rows:
             return
         w, b = self._weights()
-        if w.any() or b.any() or self.state.visits[self._first]:
+        if w.any() or b.any() or self.state.visits[self.first]:
             raise NotSupportedError(
                 f"rule={self.settings.rule.name!r} starts from w = 0: its bound on the largest "
                 "margin counts steps from there. Use init='zero' and warm_start=False, without "
@@ -136,12 +140,12 @@ class Machine:
     def _weights(self) -> tuple[Array, Array]:
         """Copies of the last weights, (d,) and (1,) or (K, d) and (K,)."""
         state = self.state
-        w = state.w[self._planes, : state.n_features].astype(state.dtype)
-        b = state.b[self._planes].astype(state.dtype)
+        w = state.w[self.planes, : state.n_features].astype(state.dtype)
+        b = state.b[self.planes].astype(state.dtype)
         return (w, b) if self.plane is None else (w[0], b)
 
     def _make(self, **changes: Any) -> _core.Machine:
-        settings, state, planes = self.settings, self.state, self._planes
+        settings, state, planes = self.settings, self.state, self.planes
         d = state.n_features
         order = settings.order if settings.one_row_at_a_time else "order"
         watch = (
@@ -170,8 +174,8 @@ class Machine:
             "pocket": settings.keep == "pocket",
             "log_capacity": self._log_capacity(),
             "class_weight": self._class_weight,
-            "visits": float(state.visits[self._first]),
-            "updates": int(state.updates[self._first]),
+            "visits": float(state.visits[self.first]),
+            "updates": int(state.updates[self.first]),
             "max_updates": self._limit(),
             "tol": settings.tol if by_tol and settings.tol is not None else -np.inf,
             "patience": settings.patience,
@@ -190,26 +194,11 @@ class Machine:
         """
         moved = copy.copy(self)
         moved.state, moved.plane, moved.positive = state, plane, positive
-        moved._planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
-        moved._first = plane or 0
+        moved.planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
+        moved.first = plane or 0
         moved.core = moved._make()
-        run = self.core.get_state()
-        for name in SIGNED if sign < 0 else ():
-            if name in run:
-                run[name] = -run[name]
-        for name in PER_FEATURE:
-            if name not in run or not (run[name].size or self._needs(name, run)):
-                continue
-            table = run[name].reshape(len(run["saved_b"]) if name == "saved_w" else 1, -1)
-            more = state.n_features - table.shape[1]
-            run[name] = np.pad(table, ((0, 0), (0, more))).ravel()
-        moved.core.set_state(run)
+        moved.core.set_state(moved_run(self.core.get_state(), state.n_features, sign))
         return moved
-
-    @staticmethod
-    def _needs(name: str, run: dict[str, Any]) -> bool:
-        """Whether an empty array belongs to a run without features, rather than being absent."""
-        return bool(run["saved_b"].size if name == "saved_w" else run["in_epoch"])
 
     def _width(self) -> int:
         w, b = self.start
@@ -228,7 +217,7 @@ class Machine:
         if self.settings.record:
             capacity = log_capacity(RECORD_BYTES, self._width())
         if self.settings.keep == "vote":
-            capacity = max(self._limit() - int(self.state.updates[self._first]), capacity)
+            capacity = max(self._limit() - int(self.state.updates[self.first]), capacity)
             if 8 * capacity * self._width() > MOST_LOG_BYTES:
                 raise ParameterError(
                     f"max_updates={self.settings.max_updates} hyperplanes of {self._width()} "
@@ -237,11 +226,6 @@ class Machine:
         return capacity
 
     # ------------------------------------------------------------------------ visits
-
-    @property
-    def planes(self) -> slice:
-        """The hyperplanes of the state that this machine moves."""
-        return self._planes
 
     @property
     def n_epochs(self) -> int:
@@ -289,19 +273,22 @@ class Machine:
 
     def _after(self, code: _core.Code, began: float) -> None:
         self.seconds += time.perf_counter() - began
-        state, first = self.state, self._first
-        state.visits[self._planes] = self.core.visits
-        state.updates[first] = self.core.updates
+        self.write_counts()
         if code is _core.Code.INTERRUPTED:
             raise KeyboardInterrupt
         if code is _core.Code.OVERFLOW:
             epoch = self.n_epochs + self.core.get_state()["in_epoch"]
             raise OverflowedError(
                 f"Floating-point under-/overflow occurred at epoch #{epoch}: a "
-                f"score or a weight left the range of {np.dtype(state.dtype)}. Scale the data "
+                f"score or a weight left the range of {np.dtype(self.state.dtype)}. Scale the data "
                 "(sklearn.preprocessing.StandardScaler)"
                 + (" or lower eta0." if self.settings.rule.has_rate else ".")
             )
+
+    def write_counts(self) -> None:
+        """Copy visits and updates from the core to the state."""
+        self.state.visits[self.planes] = self.core.visits
+        self.state.updates[self.first] = self.core.updates
 
     # ----------------------------------------------------------------------- results
 
@@ -313,7 +300,7 @@ class Machine:
             w, b = w.astype(state.dtype), b.astype(state.dtype)
         else:
             w, b = state.kept(keep)
-            w, b = w[self._planes], b[self._planes]
+            w, b = w[self.planes], b[self.planes]
         return (w, b) if self.plane is None else (w[0], b)
 
     def result(self) -> tuple[Array, Array]:
@@ -328,7 +315,7 @@ class Machine:
 
     def finish(self) -> None:
         """Add the mistakes and the votes of the run to the state, once, at its end."""
-        self.state.mistakes[self._first] += int(self.core.totals()["mistakes"].sum())
+        self.state.mistakes[self.first] += int(self.core.totals()["mistakes"].sum())
         if self.settings.keep == "vote":
             self._collect_votes()
 
@@ -373,8 +360,8 @@ class Machine:
         log, w, b = self._logged()
         w0, b0 = self.start
         votes = self.state.votes
-        before = votes[self._first] or Votes(w0[None], b0[None], np.array([self.start_visits]))
-        votes[self._first] = before.extended(w, b, log["visit"])
+        before = votes[self.first] or Votes(w0[None], b0[None], np.array([self.start_visits]))
+        votes[self.first] = before.extended(w, b, log["visit"])
 
     def _record(self, updates: Array, problem: Problem | None, held_out: Array | None) -> Record:
         log, w, b = self._logged()
@@ -412,7 +399,7 @@ class Machine:
 
     def _tally_of_cycle(self, length: int) -> Array:
         """How often each row moved the weights in the last `length` epochs, times its weight."""
-        state, planes, settings = self.state, self._planes, self.settings
+        state, planes, settings = self.state, self.planes, self.settings
         w, b = state.w[planes, : state.n_features].copy(), state.b[planes].copy()
         from_zero = settings.rule.needs_all_rows  # such a run cannot begin at other weights
         again = self._make(
@@ -437,6 +424,23 @@ class Machine:
             steps.append(again.tally - seen)
             seen = again.tally
         return _sum_of_means(steps)
+
+
+def moved_run(run: dict[str, Any], n_features: int, sign: float = 1.0) -> dict[str, Any]:
+    """The state of a run in the core, for more features or, with a sign of -1, for exchanged
+    classes."""
+    moved = dict(run)
+    for name in SIGNED if sign < 0 else ():
+        if name in run:
+            moved[name] = -run[name]
+    for name in PER_FEATURE:
+        # an empty array may belong to a run without features, or be absent
+        there = name in run and (run["saved_b"].size if name == "saved_w" else run["in_epoch"])
+        if there or (name in run and run[name].size):
+            table = moved[name].reshape(len(run["saved_b"]) if name == "saved_w" else 1, -1)
+            more = n_features - table.shape[1]
+            moved[name] = np.pad(table, ((0, 0), (0, more))).ravel()
+    return moved
 
 
 def _sum_of_means(steps: list[Array]) -> Array:

@@ -29,6 +29,7 @@ from rosenblatt.features.row_encoder import (
     check_width,
     sparse_width,
 )
+from rosenblatt.learn.machine import moved_run
 from rosenblatt.learn.multiclass import Learner, weights_of
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.settings import TrainingSettings
@@ -119,13 +120,12 @@ class OnlineLearner:
         """Copy what the core counted to the fields of this object."""
         if self.learner is None:
             return
-        model, state = self.model, self.learner.state
+        model = self.model
         self.features.n_features = model.n_features
         self.learner.counts = np.array(model.counts, np.int64)
         self.n_rows, self.n_mistakes = model.n_rows, model.n_mistakes
         for machine in self.machines:
-            state.visits[machine.planes] = machine.core.visits
-            state.updates[machine.planes.start] = machine.core.updates
+            machine.write_counts()
         self.saved = [machine.core.get_state() for machine in self.machines]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -270,7 +270,9 @@ class OnlineLearner:
         *classes, spare = chosen
         if self.learner.together:
             classes = [origin for origin in classes if origin[0] >= 0][:1]
-        self.saved = [_signed(owners[plane], sign) for plane, sign in [*classes, spare]]
+        self.saved = [
+            moved_run(owners[plane], self.room, sign) for plane, sign in [*classes, spare]
+        ]
 
     def _make_room(self, n_features: int) -> None:
         assert self.learner is not None
@@ -285,9 +287,7 @@ class OnlineLearner:
                 "that are not 0, or use Hashing(bits=18)."
             ) from e
         state.n_features = state.w.shape[1]
-        for saved in self.saved:
-            if len(saved.get("paid", ())):
-                saved["paid"] = np.pad(saved["paid"], (0, state.n_features - len(saved["paid"])))
+        self.saved = [moved_run(saved, state.n_features) for saved in self.saved]
 
     # ------------------------------------------------------------------------ results
 
@@ -362,11 +362,6 @@ def _stretches(
             yield X._replace(indptr=X.indptr[first : last + 1]), labels[first:last]
         else:
             yield X[first:last], labels[first:last]
-
-
-def _signed(saved: dict[str, Any], sign: float) -> dict[str, Any]:
-    """What a machine keeps, for its mirror image if the sign is -1."""
-    return saved | {"paid": sign * saved["paid"]} if "paid" in saved else dict(saved)
 
 
 def _overflowed() -> OverflowedError:

@@ -332,7 +332,7 @@ def test_the_first_rows_of_a_file(csv, mixed):
     found = compare_file(csv, max_rows=100, reading={"target": "kind"}, rules=PLAIN, cv=2)
     part = compare(mixed[0][:100], mixed[1][:100], rules=PLAIN, cv=2)
     assert [t.accuracies for t in found.rows] == [t.accuracies for t in part.rows]
-    assert found.remarks[0] == f"These are the first 100 rows of {csv}; it has more."
+    assert found.remarks[0] == f"These are the first 100 rows of {csv}; there are more."
     exact = compare_file(csv, max_rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
     assert exact.remarks == ()
 
@@ -363,14 +363,15 @@ def test_every_source_is_compared(csv, mixed, tmp_path):
     classes = np.unique(y)
     resident = ArraySource(X, np.searchsorted(classes, y), classes.tolist())
     target = {"target": "kind"}
-    for rows, reading in (
-        (csv, target), (svm, None), (parquet, target), (chunks, None), (parts, None),
-        (lambda: iter(parts), None), (iter(parts), None), (resident, None),
+    for rows, reading, place in (
+        (csv, target, csv), (svm, None, svm), (parquet, target, parquet), (chunks, None, csv),
+        (parts, None, "the chunks"), (lambda: iter(parts), None, "the chunks"),
+        (iter(parts), None, "the chunks"), (resident, None, "the chunks"),
     ):  # fmt: skip
         found = compare_file(rows, max_rows=100, reading=reading, rules=PLAIN, cv=2)
         assert [t.accuracies for t in found.rows] == [t.accuracies for t in expected.rows]
         assert (found.n_rows, found.n_features) == (100, 4)
-        assert "it has more" in found.remarks[0]
+        assert found.remarks[0] == f"These are the first 100 rows of {place}; there are more."
     with pytest.raises(ParameterError, match="`reading` is for files"):
         compare_file(parts, reading=target)
 
@@ -396,7 +397,7 @@ def test_a_sorted_file_is_cut_before_the_second_class(tmp_path):
     path.write_text("1,0\n" * 50 + "2,1\n" * 50)
     done = run("compare", path, "--target", -1, "--max-rows", 20)
     assert done.exit_code == 2
-    assert "Take more rows, or mix the file" in done.stderr
+    assert "Take more rows, or shuffle them" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["a9a/a9a.svm.gz", "digits parity.svm"])

@@ -236,17 +236,18 @@ def compare_file(
     known = block.y >= 0
     if not known.any():
         raise LabelError(f"the first {len(known):,} rows have no labels. Give rows that do.")
-    X, weight = block.X, block.sample_weight
+    X, weight, place, n_skipped = block.X, block.sample_weight, "the chunks", 0
     if isinstance(source, FileSource):
         X = source.columns_from(X, source.first_column)
+        place, n_skipped = source.place, source.skipped.count
     X = X.to_scipy() if isinstance(X, Csr) else X
     if scale:
         choices["before"] = StandardScaler(with_mean=not sp.issparse(X))
     remarks = []
     if has_more:
-        remarks.append(f"These are the first {max_rows:,} rows of {file}; it has more.")
-    if isinstance(source, FileSource) and source.skipped.count:
-        remarks.append(f"{source.skipped.count:,} malformed lines were left out.")
+        remarks.append(f"These are the first {max_rows:,} rows of {place}; there are more.")
+    if n_skipped:
+        remarks.append(f"{n_skipped:,} malformed lines were left out.")
     if not known.all():
         remarks.append(f"{np.count_nonzero(~known):,} rows without a label were left out.")
     try:
@@ -258,7 +259,7 @@ def compare_file(
         if not has_more:
             raise
         raise LabelError(
-            f"of the first {max_rows:,} rows of {file}: {e} Take more rows, or mix the file."
+            f"of the first {max_rows:,} rows of {place}: {e} Take more rows, or shuffle them."
         ) from e
     return replace(found, remarks=(*remarks, *found.remarks))
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.datasets import dump_svmlight_file
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
@@ -93,6 +94,12 @@ def test_dense_sparse_threads_and_frames_agree(mixed, found):
     assert facts(compare(X.tolist(), ["no" if v < 0 else "yes" for v in y], **choices)) == facts(
         found
     )
+
+
+def test_metadata_routing_changes_nothing(mixed, found):
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = compare(*mixed, rules=["perceptron", "margin"], cv=3)
+    assert [t.accuracies for t in routed.rows] == [t.accuracies for t in found.rows]
 
 
 def test_a_weight_of_0_is_a_row_less_and_the_floor_counts_weights(mixed):

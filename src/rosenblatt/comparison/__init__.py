@@ -1,1 +1,1 @@
-"""Comparison: rules and keeps side by side on the user's own data."""
+"""Comparison of rules, and of the weights to keep, on the user's data."""

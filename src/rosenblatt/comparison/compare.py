@@ -1,4 +1,4 @@
-"""Compare: cross-validation and progressive error of every rule and keep on the user's data."""
+"""Compare rules by cross-validation and by their progressive error."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def compare(
     progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Comparison:
-    """Compare rules and keeps on the user's data: accuracy, time, and which to use.
+    """Compare rules, and which weights to keep, and recommend a combination.
 
-    Each is cross-validated; and once, in the order given, it predicts every row before it learns
-    from it. docs/how-to/compare.md defines the figures.
+    Each combination is cross-validated. In addition it predicts every row once, in the order given,
+    just before it learns from it. docs/how-to/compare.md defines the figures.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ def compare(
     Returns
     -------
     Comparison
-        Prints as a table with a recommendation. A choice that is not supported is listed with the
-        reason.
+        Prints as a table with a recommendation. Combinations that are not supported are listed with
+        the reason.
 
     Raises
     ------
@@ -167,10 +167,8 @@ def compare(
             except (NotSupportedError, OverflowedError) as e:
                 refused.append(Refusal(trial.name, trial.keep, str(e)))
             else:
-                found.append(replace(
-                    trial, accuracies=accuracies, progressive_error=error,
-                    seconds=seconds,
-                ))  # fmt: skip
+                tried = replace(trial, accuracies=accuracies, seconds=seconds)
+                found.append(replace(tried, progressive_error=error))
             watch(k, len(trials), f"{trial.name}, {trial.keep}")
         accuracies, _ = data.cross_validated(DummyClassifier(strategy="most_frequent"), splits)
     if not found:
@@ -192,7 +190,7 @@ def compare_file(
     reading: Mapping[str, Any] | None = None,
     **choices: Any,
 ) -> Comparison:
-    """Compare rules and keeps on the first rows of a file.
+    """Compare rules, and which weights to keep, on the first rows of a file.
 
     Parameters
     ----------
@@ -200,9 +198,10 @@ def compare_file(
         Rows and labels: LIBSVM, VW text, CSV or Parquet; or chunks as :func:`fit_stream` takes
         them.
     max_rows : int, default=100000
-        Most rows to read, from the start; the remarks say so if there are more.
+        Largest number of rows to read, from the start. A remark says so if there are more.
     scale : bool, default=False
-        Whether to divide every column by its deviation, after centring if rows are dense.
+        Whether to divide every column by its standard deviation, after centering it if the rows
+        are dense.
     reading : dict or None, default=None
         Settings of :func:`rosenblatt.read_chunks`.
     **choices : Any
@@ -211,7 +210,7 @@ def compare_file(
     Returns
     -------
     Comparison
-        As of :func:`compare`, with remarks on the rows that were left out.
+        The result of :func:`compare`, with remarks on rows that were left out.
 
     Raises
     ------
@@ -329,13 +328,11 @@ class _Data:
         self, model: Any, splits: list[tuple[Array, Array]]
     ) -> tuple[tuple[float, ...], float]:
         """The accuracy on each fold, and the seconds of the quickest training run."""
-        steps, weight = (
-            [] if self.before is None else [clone(self.before)],
-            self.problem.sample_weight,
-        )
+        steps = [model] if self.before is None else [clone(self.before), model]
+        weight, name = self.problem.sample_weight, type(model).__name__.lower()
         done = cross_validate(
-            make_pipeline(*steps, model), self.raw, self.labels, cv=splits,
-            params={f"{type(model).__name__.lower()}__sample_weight": weight},
+            make_pipeline(*steps), self.raw, self.labels, cv=splits,
+            params=None if weight is None else {f"{name}__sample_weight": weight},
             error_score="raise", scoring="accuracy", return_estimator=True,
         )  # fmt: skip
         accuracies = done["test_score"]

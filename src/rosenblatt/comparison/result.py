@@ -1,4 +1,4 @@
-"""Result: what a comparison found, and which choice it recommends."""
+"""Results of a comparison, and its recommendation."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Trial:
         return place, KEEPS.index(self.keep), self.max_iter
 
     def lead(self, other: Trial) -> tuple[float, float]:
-        """By how much this one is ahead, and how much that varies from fold to fold."""
+        """The mean lead over another trial, and its standard deviation between folds."""
         ahead = np.subtract(self.accuracies, other.accuracies)
         return float(ahead.mean()), float(ahead.std(ddof=1))
 
@@ -137,7 +137,7 @@ def _quoted(value: Any) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Rules and keeps side by side; printed, a table and a recommendation.
+    """Results of :func:`compare`. It prints as a table with a recommendation.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Comparison:
     n_rows, n_features, n_classes, n_folds : int
         Size of the data, and number of folds.
     remarks : tuple of str
-        What one should know about these data before believing the table.
+        Properties of the data that limit what the figures mean.
 
     Examples
     --------
@@ -258,7 +258,7 @@ class Comparison:
         return data + html_table(*self.table()) + "".join(notes) + advice
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types of JSON.
+        """Return the comparison in types that JSON has.
 
         Returns
         -------
@@ -302,7 +302,7 @@ def _percent(share: float) -> str:
 
 
 def _points(first: Trial, second: Trial) -> str:
-    """By how much the first is ahead, compared with how much that varies."""
+    """The lead of the first over the second, and how much it varies."""
     lead, deviation = first.lead(second)
     points = _percent(lead) if lead == 0 or lead >= 0.00005 else "less than 0.01"
     words = f"{points} points, which varies by {_percent(deviation)} between folds"

@@ -149,6 +149,28 @@ def joined_classes(classes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.N
     return np.unique(both)
 
 
+def check_same_classes(classes: Any, known: npt.NDArray[Any]) -> None:
+    """Refuse other classes than those of the first call of `partial_fit`; None names none."""
+    if classes is None:
+        return
+    named = sorted_classes(as_labels(classes, name="classes"), "classes")
+    if not np.array_equal(named, known):
+        raise LabelError(
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+            f"{known!r}. Leave classes out on later calls."
+        )
+
+
+def check_two_classes(classes: npt.NDArray[Any]) -> None:
+    """Refuse a single class."""
+    if len(classes) < 2:
+        raise LabelError(
+            "The number of classes has to be greater than one; got 1 class "
+            f"({classes.tolist()[0]!r}). Add another class, or name all classes in the first call "
+            "of partial_fit."
+        )
+
+
 def one_label(y: Any) -> npt.NDArray[Any]:
     """The label of one row, as an array of length 1."""
     listed = y.tolist() if isinstance(y, np.ndarray) and y.shape == (1,) else [y]

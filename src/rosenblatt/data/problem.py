@@ -24,10 +24,14 @@ class Problem:
 
     Attributes
     ----------
-    X : array of shape (n, d), float32 or float64, or CSR
-    y : int8 array of -1 and +1 (two classes), or int64 class numbers (more)
-    classes : the labels as the user writes them, sorted
-    sample_weight : float64 array, or None for all ones
+    X : float32 or float64 array, or CSR matrix, of shape (n, d)
+        Rows.
+    y : int8 or int64 array of shape (n,)
+        -1 and +1 for two classes, class numbers for more.
+    classes : array of shape (n_classes,)
+        The labels, sorted.
+    sample_weight : float64 array of shape (n,), or None
+        Weights of rows; None if all are 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn classes. Parameters in, attributes out; no algorithm lives here."""
+"""Estimators: scikit-learn classes. They contain no algorithms."""
 
 from rosenblatt.estimators.perceptron import Perceptron
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.data.labels import as_labels
@@ -68,6 +70,11 @@ class RowsMixin:
 
     n_features_in_: int
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of BaseEstimator
+        tags.input_tags.sparse = True
+        return tags
+
     def _matrix(self, X: Any, y: Any = False, *, reset: bool) -> Any:
         """X checked, and its feature names remembered or compared."""
         if y is None:
@@ -86,3 +93,13 @@ class RowsMixin:
             raise DataError(f"{str(e).strip()} Give the columns the model was trained on.") from e
         self.n_features_in_ = int(checked.shape[1])
         return checked
+
+
+def warn_of_max_iter(stacklevel: int) -> None:
+    """Warn that `max_iter` ended training, in the words of scikit-learn."""
+    warnings.warn(
+        "Maximum number of iteration reached before convergence. Consider increasing max_iter to "
+        "improve the fit.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )

@@ -23,13 +23,15 @@ from rosenblatt.learn.settings import TrainingSettings
 
 @dataclass(frozen=True)
 class Progressive:
-    """How well rows were answered, each before it was learned from.
+    """Rows that were learned from one at a time, and mistakes made in predicting them before.
 
     Attributes
     ----------
-    n_rows : rows learned from since `learn_one` or `learn_many` began, or went on after `fit`
-    mistakes : rows of these that `predict_one` got wrong, or would have got wrong; the first row of
-        a class that was never there is always one
+    n_rows : int
+        Rows learned from by `learn_one` and `learn_many`, since the first of them or since `fit`.
+    mistakes : int
+        Rows among these whose label `predict_one` would have predicted wrongly just before. The
+        first row of a new class always counts.
 
     Examples
     --------
@@ -50,12 +52,14 @@ class Progressive:
 class Regret:
     """Mistakes made while learning, beyond those of the best fixed hyperplane on the same rows.
 
-    To find the best one is hard in general, so the answer is an interval; both ends are proven.
+    Finding the best hyperplane is hard in general, so the regret is an interval with proven ends.
 
     Attributes
     ----------
-    mistakes : made while learning
-    best_at_least, best_at_most : how many the best fixed hyperplane makes
+    mistakes : int
+        Mistakes made while learning.
+    best_at_least, best_at_most : int
+        Bounds on the mistakes of the best fixed hyperplane.
 
     Examples
     --------
@@ -70,12 +74,12 @@ class Regret:
 
     @property
     def at_least(self) -> int:
-        """The regret is not smaller; it may be negative, if weights that move did better."""
+        """Lower bound on the regret; negative if the changing weights made fewer mistakes."""
         return self.mistakes - self.best_at_most
 
     @property
     def at_most(self) -> int:
-        """The regret is not larger."""
+        """Upper bound on the regret."""
         return self.mistakes - self.best_at_least
 
 
@@ -139,7 +143,8 @@ class OnlineMixin:
     def learn_many(self, X: Any, y: npt.ArrayLike) -> Self:
         """Learn from rows in order: a loop of `learn_one` in one call.
 
-        All rows are checked before the first is learned from. Tables are the fastest.
+        All rows are checked before the first is learned from. Arrays, sparse matrices and frames
+        are the fastest.
 
         Parameters
         ----------

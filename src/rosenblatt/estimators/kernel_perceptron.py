@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt._core import decide
+from rosenblatt.data.labels import check_same_classes, check_two_classes
 from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource
-from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
-from rosenblatt.estimators._base import RowsMixin, unchanged_on_error
+from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.estimators._base import RowsMixin, unchanged_on_error, warn_of_max_iter
 from rosenblatt.learn.engine import Progress, run
 from rosenblatt.learn.kernel import Kernel
 from rosenblatt.learn.kernel_machine import (
@@ -29,7 +28,7 @@ from rosenblatt.learn.kernel_machine import (
     resolve_budget,
 )
 from rosenblatt.learn.schedule import seeds_and_split
-from rosenblatt.learn.settings import CHECKS, split_params
+from rosenblatt.learn.settings import CHECKS, check_params, split_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 
 KEEPS = ("last", "average", "vote")
@@ -178,11 +177,6 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
             self.budget = budget.with_params(**inside)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # -------------------------------------------------------------------- training
 
     @unchanged_on_error
@@ -217,12 +211,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         )
         self._train(machine, problem, int(self.max_iter))
         if machine.reason is StopReason.MAX_ITER and self.tol is not None:
-            warnings.warn(
-                "Maximum number of iteration reached before convergence. Consider increasing "
-                "max_iter to improve the fit.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_of_max_iter(stacklevel=4)
         return self
 
     @unchanged_on_error
@@ -272,13 +261,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         checks = {name: CHECKS[name] for name in shared}
         checks["keep"] = (lambda v: isinstance(v, str) and v in KEEPS), f"one of {KEEPS}"
         checks["shuffle"] = (lambda v: isinstance(v, (bool, np.bool_))), "True or False"
-        for name, (test, words) in checks.items():
-            value = getattr(self, name)
-            if not test(value):
-                raise ParameterError(
-                    f"The {name!r} parameter of KernelPerceptron must be {words}. Got {value!r} "
-                    "instead."
-                )
+        check_params(self.get_params(deep=False), checks, "KernelPerceptron")
         budget = resolve_budget(self.budget)
         average = self.keep == "average" and isinstance(budget, Projectron)
         if budget is not None and self.keep != "last" and not average:
@@ -294,13 +277,8 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         return seed
 
     def _new_model(self, problem: Problem, budget: Budget | None, seed: int) -> KernelModel:
+        check_two_classes(problem.classes)
         n_classes = len(problem.classes)
-        if n_classes < 2:
-            raise LabelError(
-                "The number of classes has to be greater than one; got 1 class "
-                f"({problem.classes.tolist()[0]!r}). Add another class, or name all classes in the "
-                "first call of partial_fit."
-            )
         kernel = Kernel.from_params(self.kernel, self.degree, self.gamma, self.coef0, problem.X)
         return KernelModel.zero(kernel, 1 if n_classes == 2 else n_classes, budget, seed)
 
@@ -315,12 +293,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
                 f"{self._fixed} to {self._kernel_and_budget()}. The coefficients belong to the old "
                 "one: set it back, or call fit."
             )
-        named = self.classes_ if classes is None else np.unique(classes)
-        if not np.array_equal(named, self.classes_):
-            raise LabelError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
-                f"{self.classes_!r}. Leave classes out on later calls."
-            )
+        check_same_classes(classes, self.classes_)
 
     def _train(self, machine: KernelMachine, problem: Problem, max_iter: int) -> None:
         """Run the machine and set the fitted attributes."""

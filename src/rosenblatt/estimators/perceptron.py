@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt import _core
 from rosenblatt.data.block import core_rows
 from rosenblatt.data.cone import as_cone
-from rosenblatt.data.labels import as_labels
+from rosenblatt.data.labels import as_labels, check_same_classes
 from rosenblatt.data.matrix import as_matrix
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import (
@@ -29,7 +28,12 @@ from rosenblatt.errors import (
     ParameterError,
     RosenblattWarning,
 )
-from rosenblatt.estimators._base import FittedAttribute, RowsMixin, unchanged_on_error
+from rosenblatt.estimators._base import (
+    FittedAttribute,
+    RowsMixin,
+    unchanged_on_error,
+    warn_of_max_iter,
+)
 from rosenblatt.estimators._callbacks import (
     CallbackSupportMixin,
     EpochCallbacks,
@@ -297,11 +301,6 @@ class Perceptron(
             self.rule = resolve(self.rule).with_params(**inside)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # -------------------------------------------------------------------- training
 
     @unchanged_on_error
@@ -439,7 +438,7 @@ class Perceptron(
         else:
             learner = self._current_learner()
             labels = as_labels(y, checked.shape[0])
-            learner.check_classes(classes)
+            check_same_classes(classes, learner.classes)
             learner.admit(labels, settings)
             checked = checked.astype(learner.state.dtype, copy=False)
             problem = Problem.labelled(checked, labels, sample_weight, learner.classes)
@@ -803,12 +802,7 @@ class Perceptron(
     def _warn(self, trace: Any) -> None:
         self._warn_of_bound(trace)
         if trace.stop_reason is StopReason.MAX_ITER and self.tol is not None:
-            warnings.warn(
-                "Maximum number of iteration reached before convergence. Consider increasing "
-                "max_iter to improve the fit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            warn_of_max_iter(stacklevel=6)
         zero = self.keep != "vote" and not (self.coef_.any(axis=1) | (self.intercept_ != 0)).all()
         if self.tie == "correct" and zero:
             warnings.warn(

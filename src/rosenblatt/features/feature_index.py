@@ -27,8 +27,8 @@ class Hashing:
     """Turns a row of named features into one of numbered columns, with constant memory.
 
     The column of a feature is that of Vowpal Wabbit: the low bits of the MurmurHash3 of its name,
-    the same in every process. The values of names that meet in a column add up. Two names meet with
-    probability 2**-bits.
+    the same in every process. The values of names that share a column are added. Two names share a
+    column with probability 2**-bits.
 
     Parameters
     ----------

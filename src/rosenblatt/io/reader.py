@@ -569,7 +569,7 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
         As for :func:`read_chunks`.
     max_rows : int, optional
         Read only the first rows.
-    **options
+    **options : Any
         The parameters of :func:`read_chunks`.
 
     Returns

@@ -17,10 +17,11 @@ import numpy.typing as npt
 
 from rosenblatt import _core
 from rosenblatt.data.block import Block, Csr
+from rosenblatt.data.labels import check_two_classes
 from rosenblatt.data.source import LabelIndex, label_key
 from rosenblatt.errors import DataError, LabelError, NotSupportedError
 from rosenblatt.learn.machine import Machine
-from rosenblatt.learn.multiclass import Learner, Planes, check_two_classes
+from rosenblatt.learn.multiclass import Learner, Planes
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.state import State
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace

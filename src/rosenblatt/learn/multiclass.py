@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import as_labels, check_same_kind, joined_classes, sorted_classes
+from rosenblatt.data.labels import check_same_kind, check_two_classes, joined_classes
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learn.engine import Observer
 from rosenblatt.learn.in_memory import class_weight_table, held_rows, run_machine
@@ -106,17 +106,6 @@ class Learner:
     def together(self) -> bool:
         """Whether one machine moves the hyperplanes of all classes."""
         return self.direct and len(self.classes) > 2
-
-    def check_classes(self, classes: Any) -> None:
-        """Refuse other classes than those of the first call."""
-        if classes is None:
-            return
-        named = sorted_classes(as_labels(classes, name="classes"), "classes")
-        if not np.array_equal(named, self.classes):
-            raise LabelError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
-                f"{self.classes!r}. Leave classes out on later calls."
-            )
 
     def set_weights(self, coef: Array, intercept: Array) -> None:
         """Continue from weights that the user may have edited."""
@@ -323,15 +312,6 @@ class Learner:
         if len(self.classes) == 1 and self.open:
             return int(counts[-1])
         return int(counts[: self.n_planes].sum())
-
-
-def check_two_classes(classes: Array) -> None:
-    """Refuse a single class."""
-    if len(classes) < 2:
-        raise LabelError(
-            "The number of classes has to be greater than one; got 1 class "
-            f"({classes.tolist()[0]!r}). Add another class."
-        )
 
 
 def start_weights(

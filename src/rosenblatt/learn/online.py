@@ -137,7 +137,7 @@ class OnlineLearner:
         self.__post_init__()
 
     def copy(self) -> OnlineLearner:
-        """A copy that learns alone."""
+        """An independent copy."""
         copied = self._trial()
         if copied.learner is not None:
             copied._connect()

@@ -103,6 +103,15 @@ CHECKS: dict[str, Check] = {
 }
 
 
+def check_params(params: Mapping[str, Any], checks: Mapping[str, Check], owner: str) -> None:
+    """Refuse a parameter whose value is invalid by itself."""
+    for name, (test, words) in checks.items():
+        if not test(params[name]):
+            raise ParameterError(
+                f"The {name!r} parameter of {owner} must be {words}. Got {params[name]!r} instead."
+            )
+
+
 @dataclass(frozen=True)
 class Penalty:
     """alpha ((1 - l1_ratio) ||w||^2 / 2 + l1_ratio |w|_1); the offset is never penalised."""
@@ -193,12 +202,7 @@ class TrainingSettings:
     def from_params(cls, params: Mapping[str, Any], owner: str = "Perceptron") -> TrainingSettings:
         """Check the parameters of an estimator, alone and together."""
         params = {k: str(v) if isinstance(v, np.str_) else v for k, v in params.items()}
-        for name, (test, words) in CHECKS.items():
-            if not test(params[name]):
-                raise ParameterError(
-                    f"The {name!r} parameter of {owner} must be {words}. Got {params[name]!r} "
-                    "instead."
-                )
+        check_params(params, CHECKS, owner)
         if isinstance(params["init"], str) and params["init"] not in ("zero", "random"):
             raise ParameterError(
                 f"The 'init' parameter of {owner} must be 'zero', 'random' or an array of the "

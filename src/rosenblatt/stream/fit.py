@@ -47,6 +47,7 @@ class FitResult:
     Attributes
     ----------
     model : LinearModel
+        The trained model.
     trace : Trace or OneVsRestTrace
         Mistakes and updates of each epoch, and why training stopped.
     skipped : SkippedLines

@@ -74,6 +74,17 @@ def test_the_progressive_error_is_that_of_row_by_row(mixed, keep):
     assert floor.progressive_error == pytest.approx(wrong / len(y))
 
 
+def test_without_ties_it_is_the_mistakes_of_one_epoch_but_for_new_classes():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = X[:, 0] + 0.5 * X[:, 1] > 0.3
+    once = Perceptron(shuffle=False, max_iter=1, tol=None).fit(X, y)
+    new = int(np.argmax(y != y[0]))  # the first row of the second class is always an error
+    before = Perceptron(shuffle=False).partial_fit(X[:new], y[:new], classes=[False, True])
+    was_right = before.predict(X[new : new + 1])[0] == y[new]
+    (trial,) = compare(X, y, rules=PLAIN, keeps="last", cv=2).rows
+    assert trial.progressive_error == pytest.approx((once.n_mistakes_ + was_right) / 100)
+
+
 def test_different_weights_have_no_progressive_error(mixed):
     X, y = mixed
     weight = np.where(y > 0, 2.0, 1.0)

@@ -35,7 +35,7 @@ class Trial:
         Share of held-out rows that were right, fold by fold; the folds are the same in all trials.
     progressive_error : float or None
         Share of rows that were wrong when predicted before they were learned, in one epoch; None
-        where the choice cannot learn in parts.
+        where the choice cannot learn one row at a time, or rows have different weights.
     seconds : float
         Time of one training run, the quickest of the folds.
     settings : dict

@@ -362,9 +362,8 @@ class Perceptron(
             self._forget()  # what callbacks see is this run's
         weights = class_weights(self.class_weight, problem)
         context = RunContext.of(problem, _starts(learner), settings, weights)
-        n_runs = 1 if len(problem.classes) == 2 or learner.together else len(problem.classes)
         seeds, held_out = seeds_and_split(
-            self.random_state, n_runs, lambda: self._held_out(problem)
+            self.random_state, learner.n_runs, lambda: self._held_out(problem)
         )
         callbacks = EpochCallbacks(self, X, y, problem, learner.together)
         trace = learner.fit(
@@ -449,8 +448,7 @@ class Perceptron(
             context = RunContext.of(problem, _starts(learner), settings, weights)
         else:
             context = self._context.again()
-        n_runs = 1 if len(problem.classes) <= 2 or learner.together else len(problem.classes)
-        seeds, _ = seeds_and_split(self.random_state, n_runs, lambda: None)
+        seeds, _ = seeds_and_split(self.random_state, learner.n_runs, lambda: None)
         trace = learner.fit(problem, settings, seeds, class_weight=weights, n_jobs=self.n_jobs)
         self.t_ = t + problem.n_rows
         self.n_mistakes_, self.n_updates_ = learner.n_mistakes, learner.n_updates

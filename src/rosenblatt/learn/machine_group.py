@@ -230,12 +230,8 @@ class MachineGroup:
 
     def trace(self) -> Trace | OneVsRestTrace:
         """Totals of each epoch, one trace for each class against the rest."""
-        traces = tuple(
-            replace(machine.trace(), n_rows=self.n_rows) for machine in self.machines.values()
-        )
-        if len(traces) == 1:
-            return traces[0]
-        return OneVsRestTrace(self._begun.classes, traces)
+        traces = [machine.trace() for machine in self.machines.values()]
+        return self._begun.trace_of([replace(trace, n_rows=self.n_rows) for trace in traces])
 
     @property
     def reasons(self) -> tuple[StopReason, ...]:

@@ -107,6 +107,17 @@ class Learner:
         """Whether one machine moves the hyperplanes of all classes."""
         return self.direct and len(self.classes) > 2
 
+    @property
+    def n_runs(self) -> int:
+        """Runs that train the classes: one, or one for each class against the rest."""
+        return 1 if len(self.classes) <= 2 or self.together else len(self.classes)
+
+    def trace_of(self, traces: Sequence[Trace]) -> Trace | OneVsRestTrace:
+        """The trace of all runs."""
+        if self.n_runs == 1:
+            return traces[0]
+        return OneVsRestTrace(self.classes, tuple(traces[: self.n_runs]))
+
     def set_weights(self, coef: Array, intercept: Array) -> None:
         """Continue from weights that the user may have edited."""
         state, n = self.state, self.n_planes
@@ -249,7 +260,7 @@ class Learner:
         n_classes = len(self.classes)
         if n_classes == 1:
             done = [one(self.state.n_planes - 1, NO_CLASS, seeds[0], None, None)]
-        elif n_classes == 2 or self.together:
+        elif self.n_runs == 1:
             done = [one(0, 1, seeds[0], class_weight, None)]
         else:
 
@@ -262,10 +273,7 @@ class Learner:
             spare = self.state.n_planes - 1
             run_machine(problem, plain, self.state, spare, NO_CLASS, seed=seeds[0])
         self._keep(settings, [machine for machine, _ in done])
-        traces = tuple(trace for _, trace in done)
-        if n_classes <= 2 or self.together:
-            return traces[0]
-        return OneVsRestTrace(problem.classes, traces)
+        return self.trace_of([trace for _, trace in done])
 
     def _keep(self, settings: TrainingSettings, machines: list[Machine]) -> None:
         self.keep, self.coef, self.intercept = settings.keep, None, None

@@ -303,13 +303,9 @@ class OnlineLearner:
             machine.n_rows = self.n_rows
             machine.end_epoch()
             machine.finish()
-        traces = tuple(machine.trace() for machine in ended.machines)
+        trace = learner.trace_of([machine.trace() for machine in ended.machines])
         learner.state = learner.state.without_room(ended.features.n_features, self.settings.rule)
         learner.keep, learner.coef, learner.intercept = self.settings.keep, None, None
-        n = len(learner.classes)
-        trace: Trace | OneVsRestTrace = traces[0]
-        if n > 2 and not learner.together:
-            trace = OneVsRestTrace(learner.classes, traces[:n])
         return learner, trace, self._context(learner)
 
     def _context(self, learner: Learner) -> RunContext:

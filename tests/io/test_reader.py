@@ -179,6 +179,16 @@ def test_the_width_grows_unless_it_is_known(write):
         read(path, n_features=8)
 
 
+def test_the_first_rows_and_whether_there_are_more(write):
+    file = write("1 1:1\n2 2:1\n1 1:3\n")
+    for most in (1, 2, 3, 4, None):
+        table = read(file, max_rows=most)
+        assert table.X.shape[0] == len(table.y) == min(most or 3, 3)
+        assert table.has_more == (most is not None and most < 3)
+    with pytest.raises(ParameterError, match="max_rows must be at least 1"):
+        read(file, max_rows=0)
+
+
 def test_chunks_are_rows_for_the_proofs(write):
     path = write("".join(lines(300)))
     chunks = read_chunks(path, chunk_bytes=5000, n_features=3000)

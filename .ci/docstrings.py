@@ -18,7 +18,6 @@ from collections import Counter
 from numpydoc.validate import validate
 
 NOT_YET = (
-    "rosenblatt.data.columns", "rosenblatt.stream.columns", "rosenblatt.stream.fit.fit_file",
     "rosenblatt.prove.coefficients", "rosenblatt.prove.margin", "rosenblatt.plot",
     "rosenblatt.cluster.source", "rosenblatt.cluster.verdict",
 )  # fmt: skip

@@ -394,6 +394,30 @@ def test_every_source_is_compared(csv, mixed, tmp_path):
         compare_file(parts, reading=target)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_that_are_not_numbers_become_features(tmp_path, suffix):
+    rng, path = np.random.default_rng(0), tmp_path / f"rows.{suffix}"
+    town = rng.choice(["Rome", "Oslo", "Bern"], 300)
+    size = np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300))
+    kind = np.where((town == "Rome") | (size > 1), "yes", "no")
+    frame = pd.DataFrame({"town": town, "size": 1000 * size, "kind": kind})
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    found = compare_file(path, reading={"target": "kind"}, rules=PLAIN, cv=3)
+    assert (found.n_rows, found.n_features) == (300, 5)  # size, its absence, three towns
+    assert found.best.accuracy > 0.9 > found.floor.accuracy
+    assert "made by StandardScaler" in " ".join(found.remarks)
+    raw = compare_file(path, reading={"target": "kind"}, rules=PLAIN, cv=3, scale=False)
+    assert "made by" not in " ".join(raw.remarks)
+    dropped = {"target": "kind", "kinds": {"size": "drop"}}
+    assert compare_file(path, reading=dropped, rules=PLAIN, cv=3).n_features == 3
+    told = run("compare", path, "--target", "kind", "--rule", "perceptron", "--column", "size=drop")
+    assert told.exit_code == 0, told.output
+    assert "300 rows, 3 features, 2 classes" in told.stdout
+
+
 @pytest.mark.parametrize(
     ("extra", "said"),
     [

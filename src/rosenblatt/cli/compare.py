@@ -26,7 +26,7 @@ from rosenblatt.cli.pipes import check_input
     "rosenblatt compare iris.csv --target species --rule arow --rule pa1 --scale --shuffle",
     "head -n 10000 train.vw | rosenblatt compare - --format vw --json",
 )
-@with_reading("column", "missing")  # it takes columns of numbers
+@with_reading()
 def compare(
     file: Rows,
     reading: Reading,
@@ -46,8 +46,13 @@ def compare(
     ] = 100_000,
     shuffle: Annotated[bool, typer.Option("--shuffle", help="Shuffle the rows first.")] = False,
     scale: Annotated[
-        bool, typer.Option("--scale", help="Divide columns by their deviation, in each fold.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--scale/--no-scale",
+            help="Divide columns by their deviation, in each fold. Left out: if some are not "
+            "numbers.",
+        ),
+    ] = None,
     fit_intercept: FitIntercept = True,
     n_jobs: Annotated[int, typer.Option(help="Threads; -1: one per core.")] = -1,
     random_state: RandomState = 0,
@@ -66,7 +71,7 @@ def compare(
             file, max_rows=max_rows, scale=scale, rules=rule, keeps=keep or ("last", "average"),
             max_iter=max_iter or 2, cv=folds, shuffle=shuffle, n_jobs=n_jobs,
             random_state=random_state, progress=False if quiet else None,
-            reading=reading.settings(),
+            reading={**reading.settings(), "kinds": reading.kinds or None},
             **({} if fit_intercept else {"fit_intercept": False}),
         )  # fmt: skip
         text = json.dumps(found.to_dict()) if as_json else str(found)

@@ -41,6 +41,7 @@ from rosenblatt.io.reader import FileChunks, FileSource, open_source
 from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.stream.fit import encode_table
 from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
@@ -186,7 +187,7 @@ def compare_file(
     file: Any,
     *,
     max_rows: int = ROWS_OF_A_FILE,
-    scale: bool = False,
+    scale: bool | None = None,
     reading: Mapping[str, Any] | None = None,
     **choices: Any,
 ) -> Comparison:
@@ -199,11 +200,11 @@ def compare_file(
         them.
     max_rows : int, default=100000
         Largest number of rows to read, from the start. A remark says so if there are more.
-    scale : bool, default=False
-        Whether to divide every column by its standard deviation, after centering it if the rows
-        are dense.
+    scale : bool or None, default=None
+        Whether to divide every column by its standard deviation in each fold, after centering it
+        if the rows are dense. None: only for tables with columns that are not numbers.
     reading : dict or None, default=None
-        Settings of :func:`rosenblatt.read_chunks`.
+        Settings of :func:`rosenblatt.read_chunks`, and `kinds` of columns as for :func:`fit_file`.
     **choices : Any
         Parameters of :func:`compare`.
 
@@ -230,7 +231,8 @@ def compare_file(
     """
     if max_rows < 1:
         raise ParameterError(f"max_rows must be at least 1, got {max_rows}.")
-    source = _source(file, reading or {})
+    remarks: list[str] = []
+    source, has_texts = _source(file, reading or {}, remarks.append)
     block, has_more = _first_rows(source, max_rows)
     known = block.y >= 0
     if not known.any():
@@ -239,10 +241,10 @@ def compare_file(
     if isinstance(source, FileSource):
         X = source.columns_from(X, source.first_column)
         place, n_skipped = source.place, source.skipped.count
+        remarks += [] if source.encoder is None else source.encoder.remarks()
     X = X.to_scipy() if isinstance(X, Csr) else X
-    if scale:
+    if has_texts if scale is None else scale:
         choices["before"] = StandardScaler(with_mean=not sp.issparse(X))
-    remarks = []
     if has_more:
         remarks.append(f"These are the first {max_rows:,} rows of {place}; there are more.")
     if n_skipped:
@@ -263,16 +265,19 @@ def compare_file(
     return replace(found, remarks=(*remarks, *found.remarks))
 
 
-def _source(file: Any, reading: Mapping[str, Any]) -> Source:
-    """What is to be compared as a source of blocks."""
+def _source(
+    file: Any, reading: Mapping[str, Any], say: Callable[[str], object]
+) -> tuple[Source, bool]:
+    """The rows as a source, and whether it is a table with columns that are not numbers."""
     if isinstance(file, (str, Path)) or is_dataset(file):
-        return open_source(file, ReadOptions.of(dict(reading)))
+        source = open_source(file, ReadOptions.of(dict(reading)))
+        return source, encode_table(source, None, say)
     if reading:
         raise ParameterError("`reading` is for files, got it with rows that are read already.")
-    if hasattr(file, "blocks"):
-        source: Source = file
-        return source
-    return file.source() if isinstance(file, FileChunks) else ChunkSource(file, copy=True)
+    if isinstance(file, FileChunks):
+        source = file.source()
+        return source, encode_table(source, None, say)
+    return file if hasattr(file, "blocks") else ChunkSource(file, copy=True), False
 
 
 def _first_rows(source: Source, most: int) -> tuple[Block, bool]:

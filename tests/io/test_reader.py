@@ -185,7 +185,7 @@ def test_the_first_rows_and_whether_there_are_more(write):
         table = read(file, max_rows=most)
         assert table.X.shape[0] == len(table.y) == min(most or 3, 3)
         assert table.has_more == (most is not None and most < 3)
-    with pytest.raises(ParameterError, match="max_rows must be at least 1"):
+    with pytest.raises(ParameterError, match="max_rows must be a whole number from 1"):
         read(file, max_rows=0)
 
 

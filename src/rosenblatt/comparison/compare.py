@@ -38,7 +38,7 @@ from rosenblatt.errors import (
 from rosenblatt.estimators import Perceptron
 from rosenblatt.io.parquet import is_dataset
 from rosenblatt.io.reader import FileChunks, FileSource, open_source
-from rosenblatt.io.text_format import ReadOptions
+from rosenblatt.io.text_format import ReadOptions, is_whole
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.fit import encode_table
@@ -229,8 +229,8 @@ def compare_file(
     ...     compare_file(path, reading={"target": -1}, rules="perceptron", keeps="last").n_rows
     20
     """
-    if max_rows < 1:
-        raise ParameterError(f"max_rows must be at least 1, got {max_rows}.")
+    if not (is_whole(max_rows) and max_rows >= 1):
+        raise ParameterError(f"max_rows must be a whole number from 1, got {max_rows!r}.")
     remarks: list[str] = []
     source, has_texts = _source(file, reading or {}, remarks.append)
     block, has_more = _first_rows(source, max_rows)

@@ -17,7 +17,6 @@ from rosenblatt import max_margin
 from rosenblatt.errors import ParameterError
 from rosenblatt.prove import margin
 from rosenblatt.prove.margin import NotSeparableError
-from rosenblatt.prove.margins import closest
 from tests.real_data import rows_of
 from tests.strategies import separable_rows
 
@@ -137,7 +136,7 @@ def test_the_rationals_alone_find_the_same(
 ):
     X, y, kind = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closest.Closest, "_solve", lambda _: False)
+        patch.setattr(margin._Search, "_solve", lambda _: False)
         found = check(max_margin(X, y, **KINDS[kind]), X, y)
     true = largest_margin_squared([[Fraction(v) for v in x] for x in X], y, kind)
     assert found.square in (None, true)
@@ -308,7 +307,7 @@ def test_what_did_not_close_says_so():
 
 def test_where_even_the_rationals_are_too_many(spread, monkeypatch):
     """Floats that see nothing, and a corral too large for rationals: the certificate's margin."""
-    monkeypatch.setattr(closest.Closest, "by_rationals", lambda *_: False)
+    monkeypatch.setattr(margin._Search, "by_rationals", lambda *_: False)
     monkeypatch.setattr(margin, "SMALL", 0)
     X, y = spread
     X = X * [1e-200, 1, 1e200]

@@ -7,35 +7,45 @@ The largest margin is a distance, so it is found as one:
   point of the hull of the z_i = y_i (x_i, 1), or y_i x_i.
 
 Every point p of the set bounds the margin from above by its norm (half of it, offset free);
-every hyperplane bounds it from below by the smallest of its own y_i (w.x_i + b) / ||w||.
-The smallest p is found in floats over a working set of rows (`margins/closest.py`), which the
-others join a scan at a time. What is returned is computed from the rows without rounding; where
-floats cannot close the interval, Wolfe's algorithm over integers finishes.
+every hyperplane bounds it from below by the smallest of its own y_i (w.x_i + b) / ||w||. The
+smallest point over a working set of rows is found in floats; a reading of all rows says which
+others are further down, and the lowest few join. What is returned is computed from the rows
+without rounding; where floats cannot close the interval, Wolfe's algorithm over integers finishes.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import nnls
 
-from rosenblatt.data.cone import Cone, as_cone
+from rosenblatt.data.cone import Cone, ConeBlock, as_cone
+from rosenblatt.data.exact import to_integers
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.prove.certificate import Certificate, Combination, Separable, spoken_of
 from rosenblatt.prove.certificate.margin import MaxMargin
+from rosenblatt.prove.checker.norms import nearest, root, sqrt_down, sqrt_up
+from rosenblatt.prove.checker.signs import Plane, least_scores
 from rosenblatt.prove.limits import Limits
-from rosenblatt.prove.margins.closest import Closest
-from rosenblatt.prove.margins.extremes import Scanner, nearest, root, sqrt_down, sqrt_up
 from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.nearest_point import Corral
+from rosenblatt.prove.separability.scaling import dense, signed_rows
+from rosenblatt.prove.separability.working_set import hardest_rows
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
 EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
+PER_READING = 60  # rows of each class that a reading adds to the working set
+NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
+BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
+EXACT_ROWS, EXACT_SECONDS = 400, 10.0  # how long a rational system of so many rows takes
 
 
 class NotSeparableError(RosenblattError, ValueError):
@@ -97,49 +107,211 @@ def max_margin(
         )
     limits = Limits.starting_now(max_seconds, None)
     limits.stage = "before a hyperplane was found"
-    rows = as_cone(X, y)
     groups = 2 if fit_intercept and not augmented else 1
-    scanner = Scanner.of(rows, fit_intercept and groups == 1)
-    search = Closest(scanner, groups, rtol, max_steps, limits.deadline)
+    cone = as_cone(X, y, fit_intercept and groups == 1)
+    search = _Search(cone, groups, rtol, max_steps, limits)
     search.by_floats()
-    spoken = spoken_of(rows, fit_intercept)
+    spoken = spoken_of(cone, fit_intercept)
     found = _result(search, spoken, exact=False)
     if found.closed:
         exact = search.by_rationals(EASY_ROWS, EASY_STEPS)
         return _result(search, spoken, exact) if exact else found
     hidden = found.lower <= 0  # floats see no hyperplane that separates
-    wide = hidden and search.columns > SMALL
-    certificate = _certified(rows, fit_intercept, limits) if wide else None
+    wide = hidden and cone.n_columns > SMALL
+    certificate = _certified(cone, fit_intercept, limits) if wide else None
     exact = search.by_rationals()
     if hidden and certificate is None and not exact:
-        certificate = _certified(rows, fit_intercept, limits)
+        certificate = _certified(cone, fit_intercept, limits)
     return _result(search, spoken, exact, certificate)
 
 
-def _certified(rows: Cone, fit_intercept: bool, limits: Limits) -> Separable:
+def _certified(cone: Cone, fit_intercept: bool, limits: Limits) -> Separable:
     """The hyperplane that `separability` finds, or the error that there is none."""
     limits.check_time()
-    certificate = separability(rows, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
+    certificate = separability(cone, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
     if not isinstance(certificate, Separable):
         raise NotSeparableError(certificate)
     return certificate
 
 
+# ---------------------------------------------------------------------- the smallest point
+
+
+class _Search:
+    """A search for the smallest point: a working set in floats, a corral in rationals.
+
+    Attributes
+    ----------
+    groups : int
+        2: the nearest points of the hulls of the two classes. 1: of the hull of all z_i and 0.
+    rtol : float
+        The floats stop when rows further down by this, relatively, are no longer found.
+    corral : Corral
+        After `by_floats`, the rows of the working set with positive weights; after a
+        `by_rationals` that is True, the answer.
+    """
+
+    def __init__(
+        self, cone: Cone, groups: int, rtol: float, max_steps: int, limits: Limits
+    ) -> None:
+        self.cone, self.groups, self.rtol = cone, groups, rtol
+        self.max_steps, self.limits = max_steps, limits
+        self.steps, self.scans = 0, 1
+        tops, *firsts = zip(*cone.map(_summary), strict=True)
+        # powers of two bring the largest entry to about 1: exact, and squares stay in range
+        self.exponent = max(math.frexp(max(tops))[1], 1 if cone.constant else -1000)
+        self.rows = np.zeros(0, dtype=np.int64)  # the working set
+        self.Z, self.group = np.zeros((0, cone.n_columns)), np.zeros(0, dtype=np.int64)
+        self.weights = np.zeros(0)
+        self._add(np.array([min(r for r in rows if r >= 0) for rows in firsts]))
+        self.weights += 1.0
+        self.pace = 0.0  # seconds that the last solve took, divided by the cube of its size
+
+    @property
+    def _late(self) -> bool:
+        return time.perf_counter() > self.limits.deadline
+
+    def by_floats(self) -> None:
+        """Alternate: the smallest point over the working set, and a reading of all rows."""
+        least = math.inf
+        while self.steps < self.max_steps and not self._late:
+            sums = np.bincount(self.group, self.weights, self.groups)
+            p = self.Z.T @ (self.weights / sums[self.group])
+            square = float(p @ p)
+            if square <= NOTHING * self._size**2 or square > least:
+                break
+            least = square
+            found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), PER_READING)
+            self.scans += 1
+            lowest = [float(scores.min(initial=math.inf)) for _, scores in found]
+            level = sum(lowest) if self.groups == 2 else min(lowest)
+            fresh = self._add(np.concatenate([rows for rows, _ in found]))
+            if square - level <= self.rtol / 8 * square or not fresh or not self._solve():
+                break
+        self.corral = self._exact_corral()
+
+    def _add(self, rows: Array) -> bool:
+        """Rows into the working set, as floats of size about 1; whether one is new."""
+        new = np.setdiff1d(rows, self.rows)
+        block = self.cone.take(new)
+        Z = dense(signed_rows(block, self.cone.constant))
+        self.Z = np.vstack([self.Z, np.ldexp(Z, -self.exponent)])
+        side = block.sign < 0 if self.groups == 2 else np.zeros(len(new))
+        self.group = np.append(self.group, side.astype(np.int64))
+        self.weights = np.append(self.weights, np.zeros(len(new)))
+        self.rows = np.append(self.rows, new)
+        return bool(new.size)
+
+    @property
+    def _size(self) -> float:
+        """The length of the longest row."""
+        return math.sqrt(float(np.einsum("ij,ij->i", self.Z, self.Z).max())) or 1.0
+
+    def _solve(self) -> bool:
+        """The weights of the smallest point over the working set; False without time for it.
+
+        Lawson and Hanson's method: minimise ||sum_i a_i z_i||^2 + (sum_i a_i - size)^2 with a >= 0,
+        a multiple of the answer; with two groups the sums of their weights must be equal.
+        """
+        began, n, size = time.perf_counter(), len(self.rows), self._size
+        if began + self.pace * n**3 > self.limits.deadline:
+            return False
+        ends = [np.full((1, n), size)]
+        if self.groups == 2:
+            ends.append(BALANCE * size * (1.0 - 2.0 * self.group)[None])
+        right = np.zeros(self.cone.n_columns + self.groups)
+        right[self.cone.n_columns] = size
+        self.steps += 1
+        try:
+            found, _ = nnls(np.vstack([self.Z.T, *ends]), right, maxiter=20 * n)
+        except RuntimeError:  # too many steps
+            return False
+        self.pace = (time.perf_counter() - began) / n**3
+        if any(not found[self.group == g].any() for g in range(self.groups)):
+            return False
+        self.weights = found
+        return True
+
+    def _exact_corral(self) -> Corral:
+        """The rows with positive weights, which are made to sum to exactly 1 in each group."""
+        corral, inside = Corral(self.groups), np.flatnonzero(self.weights)
+        weights = [Fraction(a) for a in self.weights[inside].tolist()]
+        totals = [Fraction(0)] * self.groups
+        for g, a in zip(self.group[inside].tolist(), weights, strict=True):
+            totals[g] += a
+        numbers = zip(*self._integers(self.rows[inside]), strict=True)
+        for k, a, (vector, exponent) in zip(inside.tolist(), weights, numbers, strict=True):
+            group = int(self.group[k])
+            corral.add(int(self.rows[k]), vector, a / totals[group], group, exponent)
+        return corral
+
+    def _integers(self, rows: Sequence[int] | Array) -> tuple[list[list[int]], list[int]]:
+        """The z_i as integers and the exponents of two they were multiplied by."""
+        return to_integers(signed_rows(self.cone.take(rows), self.cone.constant))
+
+    def by_rationals(self, most_rows: int = EXACT_ROWS, most_steps: int | None = None) -> bool:
+        """Finish without rounding: True if the smallest point was reached."""
+        corral, left = self.corral, self.limits.seconds_left
+        if left is not None:  # a step cannot be stopped
+            share = min(max(left, 0.0) / EXACT_SECONDS, 1.0)
+            most_rows = min(most_rows, int(EXACT_ROWS * share**0.25))
+        last = self.max_steps if most_steps is None else self.steps + most_steps
+        while len(corral.rows) <= most_rows and self.steps <= last and not self._late:
+            corral.settle()
+            point = corral.point()[0]
+            if not any(point):
+                return False
+            found = self.least(point)
+            level = corral.levels(point)
+            short = [mu - low.value for mu, low in zip(level, found, strict=True)]
+            most, g = max((s, g) for g, s in enumerate(short))
+            if most <= 0:
+                return True
+            vectors, exponents = self._integers([found[g].row])
+            corral.add(found[g].row, vectors[0], Fraction(0), g, exponents[0])
+            self.steps += 1
+        return False
+
+    def least(self, v: Sequence[Number]) -> Any:
+        """The least score in direction v, of each group; the constant's entry is the last."""
+        self.scans += 1
+        d = self.cone.n_features
+        plane = Plane(v[:d], v[d] if self.cone.constant else 0)
+        return least_scores(self.cone, plane, self.groups == 2, self.rtol / 100)
+
+    def point(self) -> tuple[list[int], Fraction]:
+        """A positive multiple of the point reached, and its norm squared, exactly."""
+        point, common = self.corral.point()
+        square = Fraction(sum(v * v for v in point), common * common)
+        return point, square / Fraction(4) ** self.corral.exponent
+
+
+def _summary(block: ConeBlock) -> tuple[float, int, int]:
+    """The largest |entry| of a block; the first row of each class, +1 first, or -1."""
+    top = max(float(block.X.max()), -float(block.X.min()))
+    mine = [np.flatnonzero(block.sign == label) for label in (1, -1)]
+    first = [block.first_row + int(at[0]) if at.size else -1 for at in mine]
+    return top, first[0], first[1]
+
+
+# ---------------------------------------------------------------------- what is returned
+
+
 def _result(
-    search: Closest, spoken: dict[str, Any], exact: bool, certificate: Separable | None = None
+    search: _Search, spoken: dict[str, Any], exact: bool, certificate: Separable | None = None
 ) -> MaxMargin:
     """Both bounds from exact sums; `exact`: the point that was reached is the smallest."""
     point, square = search.point()
     square /= search.groups**2
     upper = sqrt_up(square)
     norm = root(Fraction(sum(v * v for v in point))) or Fraction(1)
-    w, b, lower = _plane(search, [nearest(v / norm) for v in point])
-    closed = _close(lower, upper, search.rtol)
+    w, b, lower = _hyperplane(search, [nearest(v / norm) for v in point])
+    closed = lower > 0 and upper < math.inf and upper - lower <= search.rtol * upper
     if exact and not closed:
-        w, b, lower = _plane(search, [Fraction(v) for v in point])
+        w, b, lower = _hyperplane(search, [Fraction(v) for v in point])
     elif lower <= 0 and certificate is not None:
-        inside = [certificate.b] if search.scanner.constant else []
-        w, b, lower = _plane(search, [*certificate.w, *inside])
+        inside = [certificate.b] if search.cone.constant else []
+        w, b, lower = _hyperplane(search, [*certificate.w, *inside])
     used = sorted(zip(search.corral.rows, search.corral.weights, strict=True))
     proof = [(row, Fraction(a)) for row, a in used if a > 0]
     return MaxMargin(
@@ -148,7 +320,7 @@ def _result(
         b=b,
         lower=lower,
         upper=upper,
-        augmented=search.scanner.constant,
+        augmented=search.cone.constant,
         rtol=search.rtol,
         proof=Combination(tuple(i for i, _ in proof), tuple(a for _, a in proof)),
         square=square if exact else None,
@@ -157,21 +329,16 @@ def _result(
     )
 
 
-def _close(lower: float, upper: float, rtol: float) -> bool:
-    return lower > 0 and upper < math.inf and upper - lower <= rtol * upper
-
-
-def _plane(search: Closest, v: Sequence[Number]) -> tuple[Array, Number, float]:
+def _hyperplane(search: _Search, v: Sequence[Number]) -> tuple[Array, Number, float]:
     """The best hyperplane in direction v: (w, b), and its margin rounded down.
 
     If the offset is inside the norm, it is the last entry of v.
     """
-    scanner, d = search.scanner, search.rows.n_features
-    lows = [low.value for low in scanner.least(v, search.groups == 2, search.rtol / 100)]
-    search.scans += 1
+    d = search.cone.n_features
+    lows = [low.value for low in search.least(v)]
     floats = all(isinstance(c, float) for c in v)
     w = np.array(v[:d], dtype=np.float64 if floats else object)
-    b: Number = v[d] if scanner.constant else 0.0
+    b: Number = v[d] if search.cone.constant else 0.0
     if search.groups == 2:
         middle = (lows[1] - lows[0]) / 2
         b = nearest(middle) if floats else middle

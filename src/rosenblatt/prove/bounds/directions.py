@@ -19,30 +19,34 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from rosenblatt.data.cone import ConeBlock
+from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.problem import Problem
-from rosenblatt.prove.margins.extremes import Direction, Scanner
+from rosenblatt.prove.checker.signs import Plane, score_bounds
 
 Array = npt.NDArray[Any]
 NUMBERS_PER_SEARCH = 2e9  # how many entries of the rows the descent may look at
 MULTIPLES = np.logspace(-2, 5, 57)
 
 
-def losses(scanner: Scanner, v: Array) -> tuple[Fraction, Fraction] | None:
-    """sum d_i and sum d_i^2 over all rows, rounded up; None beyond the range of floats."""
-    found = scanner.rows.map(_losses, scanner.direction(v))
+def losses(cone: Cone, plane: Plane) -> tuple[Fraction, Fraction] | None:
+    """sum d_i and sum d_i^2 over all rows, rounded up; None beyond the range of floats.
+
+    The plane has weights in floats, so that its unit is a power of two.
+    """
+    found = cone.map(_losses, plane)
     total, squares = (math.fsum(column) for column in zip(*found, strict=True))
     if not math.isfinite(total + squares):
         return None
-    more = 1 + Fraction(scanner.rows.n_rows + 32) * Fraction(2) ** -51
+    more = 1 + Fraction(cone.n_rows + 32) * Fraction(2) ** -51
     return Fraction(total) * more, Fraction(squares) * more
 
 
-def _losses(part: ConeBlock, direction: Direction) -> tuple[float, float]:
-    """sum d_i and sum d_i^2 over a part, from scores that are at most the true ones."""
-    with np.errstate(all="ignore"):  # rounding is less than error / 8
-        low = np.ldexp(direction.scores(part) - 1.5 * direction.error, direction.shift)
-        d = np.maximum(0.0, 1.0 - low)
+def _losses(block: ConeBlock, plane: Plane) -> tuple[float, float]:
+    """sum d_i and sum d_i^2 over a block, from scores that are at most the true ones."""
+    low, _ = score_bounds(block, plane)
+    shift = plane.unit.bit_length() - plane.factor.bit_length()
+    with np.errstate(all="ignore"):
+        d = np.maximum(0.0, 1.0 - np.ldexp(low, shift))
         return float(d.sum()), float(d @ d)
 
 

@@ -24,16 +24,17 @@ from rosenblatt.prove.bounds.multinomial_rows import multinomial_rows, too_large
 from rosenblatt.prove.bounds.result import NAMES, Bound, OneVsRestBounds, RunBounds
 from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.margin import MaxMargin
+from rosenblatt.prove.checker.norms import largest_square, sqrt_up
+from rosenblatt.prove.checker.signs import Plane, least_scores
 from rosenblatt.prove.margin import NotSeparableError, max_margin
-from rosenblatt.prove.margins.extremes import Scanner, sqrt_up
 from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
-Plane = tuple[Any, Any]
+Weights = tuple[Any, Any]
 
 
 def run_bounds(
-    problem: Problem, began: RunContext, trace: Trace | OneVsRestTrace, planes: Sequence[Plane]
+    problem: Problem, began: RunContext, trace: Trace | OneVsRestTrace, planes: Sequence[Weights]
 ) -> RunBounds | OneVsRestBounds:
     """The bounds of the run that `trace` tells of, on the rows it was trained on.
 
@@ -52,7 +53,7 @@ def run_bounds(
 
 
 def _one(
-    problem: Problem, began: RunContext, k: int, trace: Trace, planes: Sequence[Plane]
+    problem: Problem, began: RunContext, k: int, trace: Trace, planes: Sequence[Weights]
 ) -> RunBounds:
     """Two classes."""
 
@@ -66,7 +67,7 @@ def _one(
 
 
 def _direct(
-    problem: Problem, began: RunContext, trace: Trace, planes: Sequence[Plane]
+    problem: Problem, began: RunContext, trace: Trace, planes: Sequence[Weights]
 ) -> RunBounds:
     """Kesler's construction makes one hyperplane of all classes."""
 
@@ -187,15 +188,16 @@ class _Run:
 
     def bounds(self, planes: Sequence[Array]) -> RunBounds:
         """All theorems that hold for it."""
-        self.scanner = Scanner.of(theorems.rows_of(self.problem), self.constant)
-        radius = sqrt_up(self.scanner.radius_squared)
+        self.cone = theorems.rows_of(self.problem)
+        square = largest_square(self.cone) + int(self.constant)
+        radius = sqrt_up(square)
         why = self.why_none()
         if why:
             return self.none(why, radius)
         assert self.began.eta is not None
         self.eta = Fraction(self.began.eta)
         n = self.trace.n_rows if self.began.mode == "batch" else 1
-        self.growth = n * self.scanner.radius_squared + 2 * Fraction(self.began.tau) / self.eta
+        self.growth = n * square + 2 * Fraction(self.began.tau) / self.eta
         found, certificate = self._margin()
         first, second, third = self._formulas()
         each = (
@@ -213,6 +215,9 @@ class _Run:
             return None, e.certificate
         return found, None
 
+    def _plane(self, v: Sequence[Any]) -> Plane:
+        return Plane(v[:-1], v[-1]) if self.constant else Plane(v, 0)
+
     def _start(self, v: Sequence[Any]) -> tuple[theorems.Start, Fraction]:
         """Where the run started along v, and growth ||v||^2."""
         exact, w0 = [Fraction(c) for c in v], [Fraction(c) for c in self.start.tolist()]
@@ -227,7 +232,7 @@ class _Run:
             verdict = certificate.verdict if certificate else "hard to tell apart"
             return Bound(name, formula, None, f"no margin, the classes are {verdict}")
         v = [*found.w.tolist(), found.b] if self.constant else found.w.tolist()
-        (low,) = self.scanner.least(v)
+        (low,) = least_scores(self.cone, self._plane(v))
         start, growth = self._start(v)
         return Bound(name, formula, floor(theorems.novikoff(growth, low.value, start, self.half)))
 
@@ -248,7 +253,7 @@ class _Run:
         passes = self.trace.n_epochs
         squares, hinges = [self.visits], [self.visits]  # an update a visit at most
         for v in good_directions(self.problem, self.constant, self.growth, passes, planes):
-            found = losses(self.scanner, v)
+            found = losses(self.cone, self._plane(v.tolist()))
             if found is not None:
                 loss, square = found
                 start, growth = self._start(v.tolist())

@@ -35,10 +35,10 @@ import numpy.typing as npt
 from rosenblatt.data.cone import Cone, cone_of_arrays
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import ParameterError
-from rosenblatt.prove.margins.extremes import Scanner, root, sqrt_down, sqrt_up, up
+from rosenblatt.prove.checker.norms import largest_square, root_up, sqrt_down, sqrt_up, up
+from rosenblatt.prove.checker.signs import least_scores, plane_of
 
 Array = npt.NDArray[Any]
-MORE = 1 + Fraction(1, 2**120)
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,6 @@ class Start:
     def behind(self) -> Fraction:
         """||w_0|| ||v|| - w_0.v over eta, rounded up: what the start owes at most."""
         return root_up(self.square) - self.along
-
-
-def root_up(square: Fraction) -> Fraction:
-    """The root, rounded up by very little."""
-    near = root(square)
-    return near if near * near == square else near * MORE
 
 
 def novikoff(growth: Fraction, gain: Fraction, start: Start, half: bool = False) -> Fraction:
@@ -189,16 +183,17 @@ def mistake_bound(
         )
     if not eta > 0 or tie not in ("mistake", "positive", "correct", "half"):
         raise ParameterError(f"eta must be > 0 and tie one of the four, got {eta!r}, {tie!r}.")
-    scanner = Scanner.of(rows_of(problem), intercept)
-    v, step, R = _vector(w, b, intercept), Fraction(eta), sqrt_up(scanner.radius_squared)
+    cone, v, step = rows_of(problem), _vector(w, b, intercept), Fraction(eta)
+    radius_squared = largest_square(cone) + int(intercept)
+    R = sqrt_up(radius_squared)
     square = sum(c * c for c in v)
     if square == 0:
         return MistakeBound(R, 0.0, math.inf)
-    (low,) = scanner.least(v)
+    (low,) = least_scores(cone, plane_of(w.tolist(), b, intercept))
     ratio = low.value**2 / square
     if low.value <= 0:
         return MistakeBound(R, -sqrt_up(ratio), math.inf)
-    growth = (scanner.radius_squared + 2 * Fraction(tau) / step) * square
+    growth = (radius_squared + 2 * Fraction(tau) / step) * square
     begin = Start() if start is None else start_along(v, _vector(*start, intercept), step)
     most = novikoff(growth, low.value, begin, half=tie == "half" and tau == 0)
     return MistakeBound(R, sqrt_down(ratio), max(0.0, up(most)))

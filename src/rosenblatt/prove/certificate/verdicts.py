@@ -18,8 +18,9 @@ from rosenblatt.prove.certificate import explain as words
 from rosenblatt.prove.certificate.base import Array, Certificate, Combination, Facts
 from rosenblatt.prove.certificate.codec import kind_of_result
 from rosenblatt.prove.checker.digest import data_digest
+from rosenblatt.prove.checker.norms import Floor
 from rosenblatt.prove.checker.scan import Answer, Question
-from rosenblatt.prove.checker.signs import Floor, Plane, part_signs
+from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.checker.span import Span
 
 Number = float | Fraction

@@ -12,12 +12,12 @@ It imports no search, no solver and no training (import-linter).
 """
 
 from rosenblatt.prove.checker.combination import cancels, common_point, is_number, labels
-from rosenblatt.prove.checker.signs import clears, margin_of, plane_of, signs
+from rosenblatt.prove.checker.norms import margin_of
+from rosenblatt.prove.checker.signs import plane_of, signs
 from rosenblatt.prove.checker.span import spans
 
 __all__ = [
     "cancels",
-    "clears",
     "common_point",
     "is_number",
     "labels",

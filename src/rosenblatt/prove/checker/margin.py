@@ -21,7 +21,8 @@ from rosenblatt.prove.checker.combination import is_number
 from rosenblatt.prove.checker.digest import Piece, together
 from rosenblatt.prove.checker.limbs import as_float64
 from rosenblatt.prove.checker.limits import indices
-from rosenblatt.prove.checker.signs import Floor, Plane, part_signs, plane_of
+from rosenblatt.prove.checker.norms import Floor
+from rosenblatt.prove.checker.signs import Plane, part_signs, plane_of
 
 Vector = list[Fraction]
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
-from math import ceil, isqrt, nan
+from math import ceil, nan
 
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.exact import exact_dot
 from rosenblatt.prove import checker
 from rosenblatt.prove.checker.limbs import as_float64, with_ones
 from rosenblatt.prove.checker.limits import indices
-from rosenblatt.prove.checker.signs import quotient
+from rosenblatt.prove.checker.norms import sqrt_nearest
 
 CHECK_STEPS = 100_000
 
@@ -69,19 +69,9 @@ def distances(
     found = []
     for k, y in enumerate(part.sign.tolist()):
         score = y * exact_dot(X, k, plane.vector)
-        size = _nearest_root(score * score / plane.square)
+        size = sqrt_nearest(score * score / plane.square)
         found.append(size if score >= 0 else -size)
     return tuple(found)
-
-
-def _nearest_root(square: Fraction) -> float:
-    """The float nearest to the root; inf if that is too large."""
-    if not square:
-        return 0.0
-    bits = (square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 120
-    shift = max(bits, 0)  # so many bits after the point keep 120 of the root
-    root = isqrt((square.numerator << 2 * shift) // square.denominator)
-    return quotient(2 * root + 1, 2 << shift)  # half a unit more: what was cut off is not 0
 
 
 def false_copies(rows: Cone, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:

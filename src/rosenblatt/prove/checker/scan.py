@@ -8,7 +8,8 @@ import numpy as np
 
 from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.prove.checker.digest import Piece, together
-from rosenblatt.prove.checker.signs import Floor, Plane, part_signs
+from rosenblatt.prove.checker.norms import Floor
+from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.checker.span import Span
 
 

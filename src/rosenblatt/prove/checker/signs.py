@@ -1,4 +1,4 @@
-"""Signs: on which side of a hyperplane rows lie, exactly, and with what margin.
+"""Signs: on which side of a hyperplane rows lie, and the least of their scores, exactly.
 
 A row is first looked at in floating point with a rigorous error bound; rows which that cannot
 decide are summed over integers (:mod:`.limbs`).
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isqrt, nextafter
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.cone import Cone, ConeBlock
-from rosenblatt.data.exact import common_integers, exact_dot
+from rosenblatt.data.exact import exact_dot
 from rosenblatt.prove.checker import limbs
 from rosenblatt.prove.checker.limbs import IN_CACHE, as_float64, slices, with_ones
 
@@ -24,18 +24,20 @@ Number = float | Fraction
 Array = npt.NDArray[Any]
 UNIT = 2.0**-53
 TINY = 2.0**-1019
-SMALL = 2.0**-1000  # from here up floats keep their precision
-LARGEST = float(np.finfo(np.float64).max)
+FEW = 1000  # rows summed over integers even where floats would do
 
 
 class Plane:
-    """Weights, the offset last, as integers `whole` times `unit` and as nearest floats.
+    """Weights, the offset last, as integers and as nearest floats.
 
-    `near` is `whole / unit`, at most 1 in size. The unit is a power of two.
+    The weights are `whole / factor`; `near` is `whole / unit`, at most 1 in size. The unit is a
+    power of two.
     """
 
     def __init__(self, w: Sequence[Number], b: Number) -> None:
-        self.whole = common_integers([*w, b])
+        ratios = [v.as_integer_ratio() for v in (*w, b)]
+        self.factor = lcm(*{q for _, q in ratios})
+        self.whole = [p * (self.factor // q) for p, q in ratios]
         longest = max(abs(v).bit_length() for v in self.whole)
         self.unit = 1 << longest
         self.near = np.array([v / self.unit for v in self.whole])
@@ -45,7 +47,7 @@ class Plane:
 
     @property
     def square(self) -> int:
-        """The square of the norm of the weights, without the offset."""
+        """The square of the norm of the integer weights, without the offset."""
         return sum(v * v for v in self.whole[:-1])
 
     def scores(self, X: Any) -> tuple[Array, Array]:
@@ -68,94 +70,34 @@ class Plane:
             return scores, 2 * (terms + 4) * UNIT * size + terms * TINY * (1 + largest)
 
 
+def plane_of(w: Sequence[Number], b: Number, intercept: bool) -> Plane:
+    """The hyperplane as the parts are asked about it."""
+    return Plane(w, b if intercept else 0)
+
+
+def score_bounds(part: ConeBlock, plane: Plane) -> tuple[Array, Array]:
+    """Bounds from below and above on y_i (w.x_i + b) in units, for every row of a part."""
+    low, high = np.empty(len(part)), np.empty(len(part))
+    for start, X in slices(part.X, IN_CACHE):
+        here = slice(start, start + X.shape[0])
+        scores, error = plane.scores(X)
+        with np.errstate(all="ignore"):
+            scores = scores * part.sign[here]
+            sure = np.isfinite(scores)
+            low[here] = np.where(sure, scores - error, -inf)
+            high[here] = np.where(sure, scores + error, inf)
+    return low, high
+
+
 def part_signs(part: ConeBlock, plane: Plane) -> npt.NDArray[np.int8]:
     """The exact sign of y_i (w.x_i + b) for every row of a part."""
-    found, sure = np.empty(len(part), dtype=np.int8), np.empty(len(part), dtype=bool)
-    for low, X in slices(part.X, IN_CACHE):
-        scores, error = plane.scores(X)
-        here = slice(low, low + len(scores))
-        found[here] = (scores > 0).astype(np.int8) - (scores < 0)
-        sure[here] = np.isfinite(scores) & (np.abs(scores) > error)
-    undecided = np.flatnonzero(~sure)
+    low, high = score_bounds(part, plane)
+    found = (low > 0).astype(np.int8) - (high < 0)
+    undecided = np.flatnonzero(found == 0)
     if undecided.size:
         exact = limbs.product_signs(with_ones(as_float64(part.X[undecided])), plane.vector)
-        found[undecided] = exact[:, 0]
-    return (found * part.sign).astype(np.int8, copy=False)
-
-
-@dataclass(frozen=True)
-class Floor:
-    """y_i (w.x_i + b) >= margin ||w||, a claim about rows; ||(w, b)|| with `augmented`.
-
-    The root is irrational, so rows are compared with a rational just above it, and those
-    below that, if any, by their squares: margin ||w|| <= root / below.
-    """
-
-    plane: Plane
-    margin: float
-    square: int  # of the norm
-    root: int
-    below: int
-
-    @classmethod
-    def of(cls, plane: Plane, margin: float, augmented: bool = False) -> Floor | None:
-        """None if there is no such margin: it is not finite, or all weights are 0."""
-        square = plane.square + (plane.whole[-1] ** 2 if augmented else 0)
-        if not -inf < margin < inf or square == 0:
-            return None
-        p, q = margin.as_integer_ratio()
-        exact = p * p * square << 128
-        root = isqrt(exact)
-        root = -root if margin < 0 else root + (root * root < exact)
-        return cls(plane, margin, square, root, q << 64)
-
-    def cleared(self, part: ConeBlock) -> bool:
-        """Whether every row of the part has it, exactly."""
-        near = nextafter(quotient(self.root, self.below * self.plane.unit), inf)
-        for low, X in slices(part.X, IN_CACHE):
-            y = part.sign[low : low + X.shape[0]]
-            scores, error = self.plane.scores(X)
-            with np.errstate(over="ignore"):
-                sure = np.isfinite(scores) & (scores * y > near + error)
-            for sign in (1, -1):
-                rest = with_ones(X[np.flatnonzero(~sure & (y == sign))])
-                if rest.shape[0] and not self._cleared_exactly(rest, sign):
-                    return False
-        return True
-
-    def _cleared_exactly(self, rest: Any, sign: int) -> bool:
-        """The same for rows (x_i, 1) of one label."""
-        plane = self.plane
-        p, q = self.margin.as_integer_ratio()
-        shifted = [v * self.below for v in plane.whole]
-        shifted[-1] -= sign * self.root
-        found = sign * limbs.product_signs(rest, dict(enumerate(shifted)))[:, 0]
-        for k in np.flatnonzero(found < 0).tolist():
-            score = sign * exact_dot(rest, k, plane.vector)
-            above = score * abs(score) * q * q
-            if above < p * abs(p) * self.square:  # squares with their signs
-                return False
-        return True
-
-
-def least_score(part: ConeBlock, plane: Plane) -> float:
-    """At most the smallest y_i (w.x_i + b) of the part, in units; -inf if unknown."""
-    low = inf
-    for start, X in slices(part.X, IN_CACHE):
-        scores, error = plane.scores(X)
-        y = part.sign[start : start + X.shape[0]]
-        with np.errstate(all="ignore"):
-            sure = np.where(np.isfinite(scores) & np.isfinite(error), scores * y - error, -inf)
-        low = min(low, float(sure.min()))
-    return low
-
-
-def quotient(p: int, q: int) -> float:
-    """p / q in floats; inf if that is too large."""
-    try:
-        return p / q
-    except OverflowError:
-        return inf
+        found[undecided] = exact[:, 0] * part.sign[undecided]
+    return np.asarray(found, dtype=np.int8)
 
 
 # ---------------------------------------------------------------------- of all rows
@@ -174,30 +116,59 @@ def signs(rows: Cone, w: Sequence[Number], b: Number, intercept: bool) -> npt.ND
     return np.concatenate(found) if found else np.empty(0, dtype=np.int8)
 
 
-def plane_of(w: Sequence[Number], b: Number, intercept: bool) -> Plane:
-    """The hyperplane as the parts are asked about it."""
-    return Plane(w, b if intercept else 0)
+@dataclass(frozen=True)
+class Least:
+    """The smallest score of some rows: at least `value`, and `value` itself if `exact`."""
+
+    value: Fraction
+    row: int
+    exact: bool = True
 
 
-def clears(rows: Cone, w: Sequence[Number], b: Number, intercept: bool, margin: float) -> bool:
-    """Whether y_i (w.x_i + b) >= margin ||w|| for every row, exactly."""
-    floor = Floor.of(plane_of(w, b, intercept), margin)
-    return margin >= 0 and floor is not None and all(rows.map(_cleared, floor))
+def least_scores(
+    rows: Cone, plane: Plane, by_class: bool = False, enough: float = 0.0
+) -> tuple[Least, ...]:
+    """The smallest y_i (w.x_i + b) of all rows, or of each class (+1 first).
 
-
-def _cleared(part: ConeBlock, floor: Floor) -> bool:
-    return floor.cleared(part)
-
-
-def margin_of(rows: Cone, w: Sequence[Number], b: Number, intercept: bool) -> float:
-    """A margin that (w, b) has, rounded down to a float; 0 if none is positive.
+    Exact, unless more than FEW rows could be it and floats are sure to within a relative
+    `enough`; then it is a bound from below.
 
     >>> from rosenblatt.data.cone import as_cone
-    >>> round(margin_of(as_cone([[0.0], [1.0], [5.0]], [0, 0, 1]), [1.0], -2.0, True), 6)
-    1.0
+    >>> rows = as_cone([[0.25], [1.0], [2.5]], [-1, 1, 1])
+    >>> [(least.value, least.row) for least in least_scores(rows, Plane([2.0], -1.0), True)]
+    [(Fraction(1, 1), 1), (Fraction(1, 2), 0)]
     """
-    plane = plane_of(w, b, intercept)
-    least = min(rows.map(least_score, plane))
-    norm = quotient(isqrt(plane.square << 128) + 1, plane.unit << 64)  # rounded up
-    low = min(least / norm * (1 - 4 * UNIT), LARGEST) if norm > SMALL else 0.0
-    return low if low > SMALL else 0.0
+    sides = (1, -1) if by_class else (0,)
+    found = zip(*rows.map(_lowest, plane, sides), strict=True)
+    return tuple(_least(rows, plane, list(parts), enough) for parts in found)
+
+
+def _lowest(
+    part: ConeBlock, plane: Plane, sides: tuple[int, ...]
+) -> list[tuple[Array, Array, Array]]:
+    """For each label (0: all) the rows of a part that could have the lowest score; bounds on it."""
+    low, high = score_bounds(part, plane)
+    found = []
+    for label in sides:
+        mine = np.flatnonzero(part.sign == label) if label else np.arange(len(part))
+        mine = mine[low[mine] <= high[mine].min(initial=inf)]
+        found.append((mine + part.first_row, low[mine], high[mine]))
+    return found
+
+
+def _least(
+    rows: Cone, plane: Plane, parts: list[tuple[Array, Array, Array]], enough: float
+) -> Least:
+    """The least of the rows that could be it, exactly if they are few."""
+    at, low, high = map(np.concatenate, zip(*parts, strict=True))
+    top = float(high.min())
+    near = low <= top
+    at, bottom = at[near], float(low.min())
+    if len(at) > FEW and top - bottom <= enough * bottom:
+        first = int(at[np.argmin(low[near])])
+        return Least(Fraction(bottom) * plane.unit / plane.factor, first, exact=False)
+    part = rows.take(at)
+    X = with_ones(as_float64(part.X))
+    scores = [exact_dot(X, k, plane.vector) * int(y) for k, y in enumerate(part.sign.tolist())]
+    best = min(range(len(at)), key=scores.__getitem__)
+    return Least(scores[best] / plane.factor, int(at[best]))

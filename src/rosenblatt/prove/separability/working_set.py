@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.cone import ConeBlock
+from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.exact import (
     PRIME,
     Residues,
@@ -26,6 +26,7 @@ from rosenblatt.data.exact import (
     random_solution,
     residues,
 )
+from rosenblatt.data.source import PerBlock
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.linear_programs import CancellingProgram
 from rosenblatt.prove.separability.scaling import ScaledCone, dense, scores, signed_rows
@@ -61,12 +62,9 @@ class WorkingSet:
         varies = np.append(splits.features, True) if self.cone.constant else splits.features
         self.columns = np.flatnonzero(varies) if varies.any() else np.zeros(1, dtype=np.int64)
         self.batch = 2 * int(splits.features.sum()) + 20
-        self.fetch = not self.cone.resident and not self.cone.remote
-        found = self.cone.map(_hardest, guess, splits.rounds_of, self.batch, self.fetch)
-        self._keep(rows for _, rows in found)
         self.working: list[int] = []
-        for k in range(2):
-            self.add(_lowest(*_joined(pairs[k] for pairs, _ in found), self.batch)[0])
+        for rows, _ in hardest_rows(self.cone, guess, self.batch, splits.rounds_of):
+            self.add(rows)
 
     def add(self, rows: Array) -> list[int]:
         """Add rows; the new ones among them."""
@@ -110,12 +108,6 @@ class WorkingSet:
                 return Proposal(face, v)
             program.add_rows(self._rows(new))
 
-    def _keep(self, found: Iterable[tuple[Array, ConeBlock] | None]) -> None:
-        """Rows that came with the answers, so that they are not read again."""
-        for pair in found:
-            if pair is not None:
-                self.cone.keep(*pair)
-
     def _rows(self, at: list[int]) -> Any:
         return self.scaled.rows(self.cone.take(at), self.columns)[0]
 
@@ -135,13 +127,34 @@ class WorkingSet:
             self.columns,
             orthogonal,
             self.batch,
-            self.fetch,
+            _is_read_again(self.cone),
         )
         found = self.cone.map(_overlooked, look, self.splits.rounds_of)
-        self._keep(answer[2] for answer in found)
+        _keep(self.cone, (answer[2] for answer in found))
         worst, _ = _lowest(*_joined(answer[0] for answer in found), self.batch)
         others = np.concatenate([answer[1] for answer in found])
         return self.add(np.unique(np.concatenate([worst, spread(others, SPREAD)])))
+
+
+def hardest_rows(
+    cone: Cone, w: Array, size: int, rounds_of: PerBlock | None = None
+) -> list[tuple[Array, Array]]:
+    """Of each sign, -1 first, the rows left with the lowest scores, at most `size`; and these."""
+    found = cone.map(_hardest, w, rounds_of, size, _is_read_again(cone))
+    _keep(cone, (rows for _, rows in found))
+    return [_lowest(*_joined(pairs[k] for pairs, _ in found), size) for k in range(2)]
+
+
+def _is_read_again(cone: Cone) -> bool:
+    """Whether rows that are not returned at once cost another reading."""
+    return not cone.resident and not cone.remote
+
+
+def _keep(cone: Cone, found: Iterable[tuple[Array, ConeBlock] | None]) -> None:
+    """Rows that came with the answers, so that they are not read again."""
+    for pair in found:
+        if pair is not None:
+            cone.keep(*pair)
 
 
 # ---------------------------------------------------------------------- block by block

@@ -1,1 +1,0 @@
-"""margins: how the largest margin is found."""

@@ -42,7 +42,7 @@ Array = npt.NDArray[Any]
 Number = float | Fraction
 EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
-PER_READING = 60  # rows of each class that a reading adds to the working set
+PER_READING = 200  # rows of each class that a reading adds to the working set
 NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
 BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
 EXACT_ROWS, EXACT_SECONDS = 400, 10.0  # how long a rational system of so many rows takes
@@ -178,7 +178,7 @@ class _Search:
             sums = np.bincount(self.group, self.weights, self.groups)
             p = self.Z.T @ (self.weights / sums[self.group])
             square = float(p @ p)
-            if square <= NOTHING * self._size**2 or square > least:
+            if square <= NOTHING * self._size**2 or square >= least:
                 break
             least = square
             found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), PER_READING)
@@ -191,16 +191,20 @@ class _Search:
         self.corral = self._exact_corral()
 
     def _add(self, rows: Array) -> bool:
-        """Rows into the working set, as floats of size about 1; whether one is new."""
-        new = np.setdiff1d(rows, self.rows)
+        """Put rows, as floats of size about 1, in place of those without weight.
+
+        Whether one was not there. The point comes closer with every solution, so this ends.
+        """
+        fresh, kept = bool(np.setdiff1d(rows, self.rows).size), self.weights > 0
+        new = np.setdiff1d(rows, self.rows[kept])
         block = self.cone.take(new)
         Z = dense(signed_rows(block, self.cone.constant))
-        self.Z = np.vstack([self.Z, np.ldexp(Z, -self.exponent)])
+        self.Z = np.vstack([self.Z[kept], np.ldexp(Z, -self.exponent)])
         side = block.sign < 0 if self.groups == 2 else np.zeros(len(new))
-        self.group = np.append(self.group, side.astype(np.int64))
-        self.weights = np.append(self.weights, np.zeros(len(new)))
-        self.rows = np.append(self.rows, new)
-        return bool(new.size)
+        self.group = np.append(self.group[kept], side.astype(np.int64))
+        self.weights = np.append(self.weights[kept], np.zeros(len(new)))
+        self.rows = np.append(self.rows[kept], new)
+        return fresh
 
     @property
     def _size(self) -> float:

@@ -70,7 +70,7 @@ class Finder:
         at = np.flatnonzero(allowed)
         if found is not None and found[0] <= ALMOST and (right := self.hyperplane(at, found[1])):
             return right
-        return self.circuit(allowed, cost, until) or self._decided(at, until)
+        return self.circuit(allowed, cost, until) or self.decided(at, until)
 
     def hyperplane(self, at: Array, v: Array) -> Hyperplane | None:
         """The proposal v as a hyperplane, if it is right about all these groups."""
@@ -134,10 +134,10 @@ class Finder:
         weights = face.circuit()
         if weights is not None:
             return CancellingSet.of(face.weights(weights))
-        found = self._decided(at, until)
+        found = self.decided(at, until)
         return found if isinstance(found, CancellingSet) else None
 
-    def _decided(self, at: Array, until: float) -> Hyperplane | CancellingSet | None:
+    def decided(self, at: Array, until: float) -> Hyperplane | CancellingSet | None:
         """The exact decision about these groups, however floats may see them."""
         if not len(at):
             return Hyperplane((0.0,) * self.groups.cone.n_features, 0.0)

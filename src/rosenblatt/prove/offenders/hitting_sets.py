@@ -36,10 +36,13 @@ class Packing:
         return ceil(sum(self.shares, Fraction(0)))
 
 
-def packing(sets: Sets, mass: Mass, enough: int | None = None) -> Packing:
+def packing(
+    sets: Sets, mass: Mass, enough: int | None = None, seconds: float | None = None
+) -> Packing:
     """The best shares, rounded to rationals that keep within the masses exactly.
 
-    If sets that share no element prove a bound of `enough` already, these are taken.
+    If sets that share no element prove a bound of `enough` already, these are taken; and if the
+    best ones take longer than this time.
 
     >>> triangle = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
     >>> found = packing(triangle, [1, 1, 1])
@@ -53,7 +56,14 @@ def packing(sets: Sets, mass: Mass, enough: int | None = None) -> Packing:
         return simple
     elements, A = _incidence(sets)
     room = np.array([mass[g] for g in elements], dtype=np.float64)
-    found = linprog(-np.ones(len(sets)), A_ub=A, b_ub=room, bounds=(0, None), method="highs-ds")
+    found = linprog(
+        -np.ones(len(sets)),
+        A_ub=A,
+        b_ub=room,
+        bounds=(0, None),
+        method="highs-ds",
+        options={} if seconds is None else {"time_limit": max(seconds, 0.05)},
+    )
     if found.status != 0:
         return simple
     prices = dict(zip(elements, (-found.ineqlin.marginals).tolist(), strict=True))

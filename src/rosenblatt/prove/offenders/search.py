@@ -146,7 +146,11 @@ class _Search:
         return time.perf_counter() > self._end(share)
 
     def _end(self, share: float) -> float:
-        return self.began + share * (self.until - self.began)
+        return self.began + share * self._seconds
+
+    @property
+    def _seconds(self) -> float:
+        return self.until - self.began
 
     def run(self) -> None:
         """All of it, in the order of what it costs."""
@@ -162,6 +166,9 @@ class _Search:
             self._descend(tries=20, share=0.9)
         if not self.closed():
             self._put_back()
+            if not self.pool:  # without time for more than one: the exact decision
+                everything = np.arange(len(self.groups))
+                self._learn(self.finder.decided(everything, self.until + 0.1 * self._seconds))
             self._raise_bound()
             self._prove_by_search(SEARCH_STEPS)
 
@@ -246,7 +253,8 @@ class _Search:
     def _raise_bound(self) -> dict[int, float]:
         """The bound by packing all sets known; the prices of groups."""
         sets = list(self.pool)
-        found = hitting_sets.packing(sets, self.mass, self.best)
+        seconds = self.until - time.perf_counter()
+        found = hitting_sets.packing(sets, self.mass, self.best, seconds)
         if sum(found.shares, Fraction(0)) > self._packed_total:
             self.packed = {W: u for W, u in zip(sets, found.shares, strict=True) if u}
             if found.bound >= self.bound:

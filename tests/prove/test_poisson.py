@@ -2,7 +2,7 @@
 
 The likelihood with a log link has no maximum exactly if some w has x.w <= 0 for rows with count 0,
 x.w < 0 for one of them, and x.w = 0 for rows with a positive count [Santos Silva, Tenreyro 2010].
-So a count of 0 is the row -(x, 1), a positive count an equality, written as (x, 1) and -(x, 1).
+So a count of 0 is the row -(x, 1), a positive count an equality.
 """
 
 import itertools
@@ -13,27 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt import separability
+from rosenblatt.data.cone import Cone
+from rosenblatt.data.source import ArraySource
 from tests.prove import exact_oracle as oracle
 
 
-def poisson_rows(X, counts):
-    """Rows of the cone, their signs, and the number of the observation of each."""
-    at = np.concatenate([np.arange(len(counts)), np.flatnonzero(counts)])
-    signs = np.where(np.arange(len(at)) < len(counts), -1, 1)
-    return X[at], signs, at
+def poisson_cone(X, counts):
+    """Rows with count 0 have the sign -1, the others hold with equality."""
+    source = ArraySource(X, (counts > 0).astype(np.int32), [0, 1])
+    return Cone(source, np.array([0, 1]), np.array([-1, 0], dtype=np.int8))
 
 
 def separated(X, counts):
     """Observations whose fitted mean tends to 0, proven by a certificate."""
-    rows, signs, at = poisson_rows(X, counts)
-    if (signs < 0).all():  # no event at all: the intercept separates every observation
-        return np.arange(len(counts))
-    certificate = separability(rows, signs)
-    assert certificate.verify(rows, signs)
-    assert certificate.verdict != "separable"  # a row and its negative cannot both be positive
-    if certificate.verdict == "overlapping":
-        return np.array([], dtype=int)
-    return at[certificate.split_rows(rows, signs)]
+    cone = poisson_cone(X, counts)
+    certificate = separability(cone)
+    assert certificate.verify(cone)
+    if (counts == 0).all():  # no event at all: the intercept separates every observation
+        assert certificate.verdict == "separable"
+    else:
+        assert certificate.verdict != "separable"
+    return certificate.split_rows(cone)
 
 
 NAMES = ("01", "02", "03", "04", "05", "06", "08", "09", "10", "11")

@@ -1,4 +1,4 @@
-"""Cone: the rows of two classes as the constraints sign_i w.(x_i, 1) >= 0, a view of a source.
+"""Cone: rows as the constraints sign_i w.(x_i, 1) >= 0, or = 0 for some, a view of a source.
 
 The searches of `prove/` and its checker see rows only through `map`, `map_and_keep` and `take`, so
 arrays, chunks, files and shards on a cluster are one code.
@@ -34,7 +34,7 @@ class ConeBlock:
     ----------
     X : float array or scipy CSR
     sign : -1 or +1 for every row
-    equality : which rows hold with equality; None: no row
+    equality : for which rows w.z_i = 0 is meant, not w.z_i >= 0; None: for none
     first_row : number of the first row in the cone
     """
 
@@ -46,16 +46,30 @@ class ConeBlock:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
+    def part(self, at: npt.NDArray[Any]) -> ConeBlock:
+        """Some of its rows, which lose their numbers."""
+        equality = None if self.equality is None else self.equality[at]
+        return ConeBlock(self.X[at], self.sign[at], equality)
+
+    @property
+    def label(self) -> npt.NDArray[np.int8]:
+        """The sign, or 0 for rows of equality."""
+        label = self.sign.astype(np.int8)
+        return label if self.equality is None else np.where(self.equality, np.int8(0), label)
+
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """Rows z_i = sign_i (x_i, 1), or sign_i x_i without the constant.
+    """Rows z_i = sign_i (x_i, 1), or sign_i x_i without the constant, and all w that fit them.
+
+    These have w.z_i >= 0, and w.z_i = 0 for rows of equality. Two classes have none of those; they
+    are for other models, such as a count of successes and failures for each row.
 
     Attributes
     ----------
     source : Source
     classes : the two labels as the user writes them; rows of the second have the sign +1
-    signs : the sign of every label code of the source
+    signs : the sign of every label code of the source; 0: rows of equality
     constant : whether a 1 is appended to every row, whose weight is the offset
     selected : numbers of some rows of the source, in order; None: all rows
     deadline : the time (as of time.time) after which readings stop with UndecidedError; None: never
@@ -118,24 +132,24 @@ class Cone:
         """Some rows by their numbers, in this order."""
         some = np.asarray(rows, dtype=np.int64)
         if not some.size:
-            return ConeBlock(np.zeros((0, self.n_features)), np.zeros(0, dtype=np.int8))
+            return _cone_block(np.zeros((0, self.n_features)), np.zeros(0, dtype=np.int8))
         block = self.source.take(some if self.selected is None else self.selected[some])
-        return ConeBlock(_matrix(block.X), self.signs[block.y])
+        return _cone_block(_matrix(block.X), self.signs[block.y])
 
     def keep(self, rows: npt.NDArray[np.int64], block: ConeBlock) -> None:
         """Rows that a map returned, for `take`; of a cone that is read from elsewhere."""
         X = block.X
         if sp.issparse(X):
             X = Csr(X.data, X.indices, X.indptr, X.shape[1])
-        codes = np.array([int(np.flatnonzero(self.signs == s)[0]) for s in (-1, 1)])
-        codes = codes[(block.sign > 0).astype(np.intp)].astype(np.int32)
+        order = np.argsort(self.signs, kind="stable")
+        codes = order[np.searchsorted(self.signs[order], block.label)].astype(np.int32)
         numbers = rows if self.selected is None else self.selected[rows]
         self.source.keep(numbers.tolist(), Block(X, codes))
 
     def whole(self) -> ConeBlock:
         """All rows of a cone that is in memory."""
         (block,) = self.source.blocks()
-        return ConeBlock(_matrix(block.X), self.signs[block.y])
+        return _cone_block(_matrix(block.X), self.signs[block.y])
 
     @property
     def _view(self) -> _View:
@@ -175,14 +189,14 @@ def _pieces(
     if selected is not None:
         low, high = np.searchsorted(selected, [first, first + n])
         inside = selected[low:high] - first
-        yield ConeBlock(X[inside], signs[block.y[inside]], first_row=int(low))
+        yield _cone_block(X[inside], signs[block.y[inside]], int(low))
         return
     step = max(1, n * PIECE // max(X.nnz, 1)) if sp.issparse(X) else max(1, PIECE // d)
     for start in range(0, n, step):
         stop = min(start + step, n)
         part = X if stop - start == n else X[start:stop]
         _check_time(deadline)
-        yield ConeBlock(part, signs[block.y[start:stop]], first_row=first + start)
+        yield _cone_block(part, signs[block.y[start:stop]], first + start)
 
 
 def _check_time(deadline: float | None) -> None:
@@ -190,6 +204,13 @@ def _check_time(deadline: float | None) -> None:
         raise UndecidedError(
             "max_seconds ran out before all rows were read. Give more time, or leave it out."
         )
+
+
+def _cone_block(X: Matrix, label: Signs, first_row: int = 0) -> ConeBlock:
+    equality = label == 0
+    if not equality.any():
+        return ConeBlock(X, label, None, first_row)
+    return ConeBlock(X, np.where(equality, np.int8(1), label), equality, first_row)
 
 
 def _matrix(X: Any) -> Matrix:

@@ -694,9 +694,9 @@ class Perceptron(
                 "separability_table(X, y) for more."
             )
         self._matrix(X, y, reset=False)
-        rows = as_cone(X, y)
+        rows = as_cone(X, y, self._context.fit_intercept)
         planes = [(w[0], b[0]) for w, b in self._planes()]
-        return run_certificate(rows, self._context.fit_intercept, planes, self.trace_)
+        return run_certificate(rows, planes, self.trace_)
 
     def _planes(self) -> list[tuple[Any, Any]]:
         """The returned weights, if they are hyperplanes, and the last ones of the run."""

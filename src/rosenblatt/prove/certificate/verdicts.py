@@ -75,8 +75,16 @@ class _WithProof(Certificate):
     def _span(self, rows: Cone, orthogonal: tuple[Number, ...] | None = None) -> Span:
         return Span.of(rows.take(self.proof.rows).X, self.fit_intercept, orthogonal)
 
+    @property
+    def _weights_said(self) -> str:
+        positive = min(self.proof.weights) > 0
+        return "positive weights" if positive else "weights, positive but for rows of equality,"
+
     def _witness_words(self, names: list[str], rows: Cone | None) -> tuple[str, str]:
         at, weights = self.witness.rows, self.witness.weights
+        if min(weights) <= 0:
+            said = words.rows_words(at)
+            return "witness", f"To look at, rows that cancel, some of them of equality: {said}."
         signs = None if rows is None else checker.labels(rows, at)
         where = ""
         if signs is None or rows is None:
@@ -148,7 +156,7 @@ class Separable(_WithHyperplane):
         if bad := answer.wrong + answer.on:
             first = answer.first_bad
             return [f"{bad} rows are not strictly on their side, the first is {first}"]
-        if self.margin < 0 or not answer.cleared:
+        if self.margin != 0 and not (self.margin > 0 and answer.cleared):
             said.append(f"the margin of its hyperplane is less than {self.margin!r}")
         return said
 
@@ -212,8 +220,8 @@ class Overlapping(_WithProof):
             ),
             (
                 "proof",
-                f"{len(self.proof)} rows prove it: with positive weights they cancel exactly, and "
-                f"they span all {self.n_rows} rows ({words.rows_words(self.proof.rows)}).",
+                f"{len(self.proof)} rows prove it: with {self._weights_said} they cancel exactly, "
+                f"and they span all {self.n_rows} rows ({words.rows_words(self.proof.rows)}).",
             ),
             self._witness_words(names, rows),
         ]
@@ -283,7 +291,7 @@ class QuasiSeparable(_WithHyperplane, _WithProof):
             *([("split off", f"Split off: {split}.")] if split else []),
             (
                 "proof",
-                "No hyperplane separates strictly or splits off more: with positive weights "
+                f"No hyperplane separates strictly or splits off more: with {self._weights_said} "
                 f"{len(self.proof)} of the rows on it cancel exactly, and they span all that lie "
                 f"on it ({words.rows_words(self.proof.rows)}).",
             ),

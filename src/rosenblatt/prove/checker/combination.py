@@ -1,4 +1,4 @@
-"""Combination: whether positive weights on rows cancel, exactly, and the point they meet in."""
+"""Combination: whether weights on rows cancel, exactly, and the point they meet in."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ Number = float | Fraction
 
 
 def cancels(rows: Cone, at: Sequence[int], weights: Sequence[Number], intercept: bool) -> bool:
-    """Whether the weights are positive, one per row `at`, and sum_i weight_i z_i = 0 exactly."""
+    """Whether there is one weight per row `at`, positive, and sum_i weight_i z_i = 0 exactly.
+
+    Rows of equality may have any weight.
+    """
     if len(at) != len(weights) or len(set(at)) != len(at) or not at:
         return False
     if any(not isinstance(i, int) or not 0 <= i < rows.n_rows for i in at):
         return False
-    if not all(is_number(c) and c > 0 for c in weights):
+    if not all(is_number(c) for c in weights):
         return False
     part = rows.take(at)
+    if any(c <= 0 and label for c, label in zip(weights, part.label.tolist(), strict=True)):
+        return False
     signed = [int(y) * c for y, c in zip(part.sign, common_integers(weights), strict=True)]
     if intercept and sum(signed) != 0:
         return False

@@ -107,7 +107,7 @@ def _leaf_streams(part: ConeBlock, low: int, high: int, size: int) -> Iterator[t
     for a in range(low, high, step):
         b = min(a + step, high)
         count, value, column = _entries(X[a:b], d)
-        label, count = part.sign[a:b].astype(np.int8), count.astype("<i8")
+        label, count = part.label[a:b], count.astype("<i8")
         value = np.ascontiguousarray(value, dtype="<f8").ravel()
         column = column.astype("<i8")
         gaps = np.where(count < d, count, 0)

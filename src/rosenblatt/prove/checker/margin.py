@@ -126,4 +126,4 @@ def _scan(
 
 def _of_class(block: ConeBlock, sign: int) -> ConeBlock:
     mine = np.flatnonzero(block.sign == sign)
-    return ConeBlock(block.X[mine], block.sign[mine])
+    return block.part(mine)

@@ -149,7 +149,9 @@ class Floor:
         return cls(plane, margin, square, root, q << 64)
 
     def cleared(self, block: ConeBlock) -> bool:
-        """Whether every row of the block has it, exactly."""
+        """Whether every row of the block has it, exactly; rows of equality have no margin."""
+        if block.equality is not None and block.equality.any():
+            return False
         near = math.nextafter(nearest(Fraction(self.root, self.below * self.plane.unit)), math.inf)
         low, _ = score_bounds(block, self.plane)
         for sign in (1, -1):

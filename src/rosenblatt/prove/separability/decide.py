@@ -34,16 +34,20 @@ from rosenblatt.errors import ParameterError, UndecidedError
 from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import (
     Certificate,
-    Combination,
     Overlapping,
     QuasiSeparable,
     Separable,
     spoken_of,
 )
-from rosenblatt.prove.checker.signs import Plane, part_signs
+from rosenblatt.prove.checker.signs import Plane, errs, part_signs
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.exact_decision import decide, random_orthogonal
-from rosenblatt.prove.separability.exact_repair import Face, Weights, cancelling_weights
+from rosenblatt.prove.separability.exact_repair import (
+    Face,
+    Weights,
+    cancelling_weights,
+    combination_of,
+)
 from rosenblatt.prove.separability.perceptron_start import perceptron_start
 from rosenblatt.prove.separability.scaling import ScaledCone, column_sizes, dense
 from rosenblatt.prove.separability.single_feature_splits import (
@@ -162,14 +166,22 @@ class _Search:
         return None
 
     def _face(self, at: list[int], columns: Array) -> tuple[Face, Array, Array]:
-        """Rows as integers and as scaled floats, and the exponents of the floats."""
+        """Rows as integers and as scaled floats, and the exponents of the floats.
+
+        Rows of equality are there twice, as z and as -z, so that all weights are positive.
+        """
         block = self.cone.take(at)
+        if block.equality is not None:
+            twice = np.flatnonzero(block.equality)
+            at = at + [~at[k] for k in twice.tolist()]
+            block = block.part(np.append(np.arange(len(block)), twice))
+            block.sign[-len(twice) :] *= -1
         Z, exponents = self.scaled.rows(block, columns)
         return Face.of(at, *self.scaled.integers(block, columns)), dense(Z), exponents
 
     def _on_face(self, proofs: tuple[Weights, Weights], rest: list[Fraction]) -> Certificate | None:
         """Quasi-separable or overlapping, if `rest` errs nowhere on the rows left."""
-        proof, witness = map(_combination, proofs)
+        proof, witness = map(combination_of, proofs)
         overlapping = Overlapping(**self._spoken, proof=proof, witness=witness)
         if not any(rest) and not self.splits.rounds:
             return self._verified(overlapping)
@@ -260,13 +272,6 @@ class _Search:
         return replace(certificate, data=str(answer.digest), sealed=None)
 
 
-def _combination(weights: Weights) -> Combination:
-    """Positive weights as integers without a common divisor."""
-    return Combination(
-        tuple(weights), tuple(Fraction(c) for c in primitive(list(weights.values())))
-    )
-
-
 def _summary(block: ConeBlock, constant: bool) -> tuple[tuple[Array, Array], bool]:
     """The sizes of the columns, and whether no single feature splits off rows."""
     return column_sizes(block), splits_ruled_out(block, constant)
@@ -274,13 +279,13 @@ def _summary(block: ConeBlock, constant: bool) -> tuple[tuple[Array, Array], boo
 
 def _errs(block: ConeBlock, plane: Plane, rounds_of: Array | None) -> bool:
     """Whether a row left is on the wrong side."""
-    return bool((part_signs(block, plane)[is_left(block, rounds_of)] < 0).any())
+    return bool(errs(block, part_signs(block, plane))[is_left(block, rounds_of)].any())
 
 
 def _split_and_wrong(block: ConeBlock, plane: Plane) -> tuple[int, int]:
     """How many rows are strictly on their side, and how many on the wrong one."""
     found = part_signs(block, plane)
-    return int((found > 0).sum()), int((found < 0).sum())
+    return int((found > 0).sum()), int(errs(block, found).sum())
 
 
 def _wrong_rows(
@@ -288,9 +293,10 @@ def _wrong_rows(
 ) -> Array:
     """Rows left that are on the wrong side; or on the plane, and moved by `turned`, if given."""
     found = part_signs(block, plane)
-    wrong = found <= 0
+    on = found == 0
     if turned is not None:
-        wrong = (found < 0) | ((found == 0) & (part_signs(block, turned) != 0))
+        on &= part_signs(block, turned) != 0
+    wrong = on | errs(block, found)
     return block.first_row + spread(np.flatnonzero(wrong & is_left(block, rounds_of)), most)
 
 

@@ -16,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpz_mat
 
-from rosenblatt.data.exact import fractions, independent, integer_residues
+from rosenblatt.data.exact import fractions, independent, integer_residues, primitive
+from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.exact_decision import decide
 from rosenblatt.prove.separability.linear_programs import CircuitProgram, vertex
 
 Array = npt.NDArray[Any]
 Rows = list[list[int]]
-Weights = dict[int, Fraction]  # row number: positive weight of z_i
+Weights = dict[int, Fraction]  # row number: weight of z_i, positive but for rows of equality
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Face:
     Attributes
     ----------
     at : list of int
-        Their numbers.
+        Their numbers; ~i for the negative of row i.
     rows, exponents
         Row k is z_k times 2^exponents[k].
     basis, pivots : list of int
@@ -58,9 +59,16 @@ class Face:
         return Face.of(at, rows, [self.exponents[k] for k in chosen])
 
     def weights(self, values: Sequence[Fraction]) -> Weights:
-        """Weights of the z_i by row number, from those of the integer rows; zeros left out."""
-        triples = zip(self.at, values, self.exponents, strict=True)
-        return {i: c * Fraction(2) ** e for i, c, e in sorted(triples) if c}
+        """Weights of the z_i by row number, from those of the integer rows; zeros left out.
+
+        A row of equality, whose z and -z have weights, has their difference, which may be 0.
+        """
+        out: Weights = {}
+        for i, c, e in zip(self.at, values, self.exponents, strict=True):
+            if c:
+                row, sign = (i, 1) if i >= 0 else (~i, -1)
+                out[row] = out.get(row, Fraction(0)) + sign * c * Fraction(2) ** e
+        return dict(sorted(out.items()))
 
     def circuit(self) -> list[Fraction] | None:
         """Weights >= 0 with which the rows cancel, if they do so in just one way."""
@@ -108,6 +116,12 @@ class Face:
             for j, v in zip(self.pivots, fractions(found.entries()), strict=True):
                 w[j] = -v * unit
         return w
+
+
+def combination_of(weights: Weights) -> Combination:
+    """The weights as integers without a common divisor."""
+    whole = primitive(list(weights.values()))
+    return Combination(tuple(weights), tuple(map(Fraction, whole)))
 
 
 def cancelling_weights(

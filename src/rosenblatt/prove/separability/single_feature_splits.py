@@ -128,7 +128,7 @@ def splits_ruled_out(block: ConeBlock, constant: bool) -> bool:
     n = min(len(block), SAMPLE)
     if len(np.unique(block.sign[:n])) < 2:
         return False
-    low, high = _block_ends(block.X[:n], block.sign[:n], np.ones(n, dtype=bool))
+    low, high = _block_ends(block.part(np.arange(n)), np.ones(n, dtype=bool))
     splits, _, _ = _splitting(low, high, constant)
     varies = low.min(axis=0) < high.max(axis=0)
     return bool(varies.all() and not splits.any())
@@ -163,16 +163,17 @@ def _ends(cone: Cone, rounds_of: PerBlock | None) -> tuple[Array, Array]:
 
 
 def _ends_left(block: ConeBlock, rounds_of: Array | None) -> tuple[Array, Array]:
-    return _block_ends(block.X, block.sign, is_left(block, rounds_of))
+    return _block_ends(block, is_left(block, rounds_of))
 
 
-def _block_ends(X: Any, sign: Array, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    d = X.shape[1]
+def _block_ends(block: ConeBlock, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Rows of equality count for both signs, so a hyperplane that errs on neither holds them."""
+    d, equality = block.X.shape[1], False if block.equality is None else block.equality
     low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
     for k, label in enumerate((-1, 1)):
-        rows = np.flatnonzero((sign == label) & left)
+        rows = np.flatnonzero(((block.sign == label) | equality) & left)
         if rows.size:
-            some = X[rows]
+            some = block.X[rows]
             low[k], high[k] = flat(some.min(axis=0)), flat(some.max(axis=0))
     return low, high
 
@@ -225,7 +226,7 @@ def _is_right(block: ConeBlock, rounds_of: Array, number: int, w: Plane) -> bool
 
 def _split_off(block: ConeBlock, rounds_of: Array, number: int) -> ConeBlock:
     rows = np.flatnonzero(rounds_of == number)
-    return ConeBlock(block.X[rows], block.sign[rows])
+    return block.part(rows)
 
 
 def _float(value: Fraction) -> float:

@@ -10,7 +10,7 @@ face modulo a prime.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,8 +79,7 @@ class WorkingSet:
         None if HiGHS gives up.
         """
         program = CancellingProgram(len(self.columns))
-        program.add_rows(self._rows(self.working))
-        face: list[int] = []
+        face = self._enter(program, self.working)
         self.span = np.zeros((0, len(self.columns)), dtype=np.int64)
         orthogonal, known = self._orthogonal([]), 0
         while True:
@@ -106,10 +105,17 @@ class WorkingSet:
             new = self._overlooked(v, orthogonal if face else None)
             if not new:
                 return Proposal(face, v)
-            program.add_rows(self._rows(new))
+            face.extend(self._enter(program, new))
 
-    def _rows(self, at: list[int]) -> Any:
-        return self.scaled.rows(self.cone.take(at), self.columns)[0]
+    def _enter(self, program: CancellingProgram, new: list[int]) -> list[int]:
+        """Put rows into the program; those of equality, which are freed at once."""
+        block = self.cone.take(new)
+        program.add_rows(self.scaled.rows(block, self.columns)[0])
+        if block.equality is None:
+            return []
+        equal = np.flatnonzero(block.equality)
+        program.free(len(program.freed) - len(new) + equal)
+        return [new[k] for k in equal.tolist()]
 
     def _orthogonal(self, new: list[int]) -> Residues | None:
         """A random vector orthogonal to the span, which grows by these rows."""
@@ -178,6 +184,8 @@ def _overlooked(
 ) -> tuple[tuple[Array, Array], Array, tuple[Array, ConeBlock] | None]:
     """The rows furthest on the wrong side with their scores, and some spread over all of them."""
     found = scores(block, look.w)
+    if block.equality is not None:  # wherever they lie
+        found[block.equality] = -np.inf
     wrong = is_left(block, rounds_of) & (found <= look.size)
     first = block.first_row
     low, high = np.searchsorted(look.known, [first, first + len(block)])
@@ -192,7 +200,8 @@ def _overlooked(
 def _fetched(block: ConeBlock, rows: Array) -> tuple[Array, ConeBlock]:
     """Rows of a block, by their numbers."""
     inside = rows - block.first_row
-    return rows, ConeBlock(block.X[inside].astype(np.float64), block.sign[inside])
+    part = block.part(inside)
+    return rows, replace(part, X=part.X.astype(np.float64))
 
 
 def _is_off(X: Any, look: _Look) -> npt.NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 from rosenblatt import max_margin
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import ParameterError, UndecidedError
 from rosenblatt.prove import margin
 from rosenblatt.prove.margin import NotSeparableError
 from tests.real_data import rows_of
@@ -303,6 +303,17 @@ def test_what_did_not_close_says_so():
     check(found, X, y.tolist(), closed=False)
     assert found.lower <= max_margin(X, y).upper <= found.upper
     assert "did not close" in str(found)
+
+
+def test_what_time_ends_still_holds(spread):
+    X, y = spread
+    centres = [X[y == label].mean(axis=0) for label in (-1, 1)]
+    far = X + 100 * np.where(y[:, None] > 0, centres[1], centres[0])
+    found = max_margin(far, y, max_seconds=0)  # the first rows of both classes separate the others
+    assert 0 < found.lower <= max_margin(far, y).lower <= found.upper
+    assert found.verify(far, y)
+    with pytest.raises(UndecidedError, match="before a hyperplane was found"):
+        max_margin(X, y, max_seconds=0)
 
 
 def test_where_even_the_rationals_are_too_many(spread, monkeypatch):

@@ -203,6 +203,15 @@ def test_early_stopping_and_other_kinds_of_rows():
     assert one["Novikoff"].most == other["Novikoff"].most
 
 
+def test_what_time_ends_still_holds():
+    X, species = load_iris(return_X_y=True)
+    clf = fitted(X, species == 1, shuffle=False)
+    told = clf.bounds(X, species == 1, max_seconds=0)
+    assert told["Novikoff"].why == "no margin was found within 0 s"
+    assert told.margin is told.certificate is None
+    assert told.made <= told.best <= told.visits
+
+
 def test_one_against_the_rest():
     clf = fitted(IRIS, SPECIES)
     told = clf.bounds(IRIS, SPECIES)

@@ -613,7 +613,9 @@ class Perceptron(
 
     # ----------------------------------------------------------------------- proof
 
-    def bounds(self, X: Any, y: npt.ArrayLike) -> RunBounds | OneVsRestBounds:
+    def bounds(
+        self, X: Any, y: npt.ArrayLike, max_seconds: float | None = None
+    ) -> RunBounds | OneVsRestBounds:
         """Compare the updates of the run with theoretical bounds.
 
         Parameters
@@ -622,6 +624,9 @@ class Perceptron(
             The rows the model was trained on.
         y : array of shape (n_samples,)
             Their labels.
+        max_seconds : float, optional
+            For each class, the time for the margin and for Freund and Schapire's bound. What was
+            found by then holds, and the table says if there was no margin.
 
         Returns
         -------
@@ -648,7 +653,7 @@ class Perceptron(
         )
 
         problem = self._trained_on(X, y)
-        return run_bounds(problem, self._context, self.trace_, self._planes())
+        return run_bounds(problem, self._context, self.trace_, self._planes(), max_seconds)
 
     def certificate(self, X: Any, y: npt.ArrayLike) -> Certificate:
         """Return a verified certificate of what the run proved about its training rows.

@@ -163,25 +163,22 @@ class Coordinates:
         total = Covariance(of0.S + of1.S)
         gap = _gap(of0, of1, total, delta)
         P = total.inside.T
-        K0, K1 = P @ of0.S @ P.T, P @ of1.S @ P.T
-        if not of0.rank == of1.rank == len(P):
-            share, axes = eigh(K0, K0 + K1)
-            # beyond 0 and 1, and near them, is rounding
-            share = np.where(share < SMALL, 0.0, np.where(share > 1 - SMALL, 1.0, share))
-            T = axes.T @ P
-            return cls(T, T @ delta, share, 1 - share, gap, False)
         if not len(P):
             return cls(P, P @ delta, np.empty(0), np.empty(0), gap, not gap.any())
-        # singular values of a quotient of roots keep twice the digits of eigenvalues of S1^-1 S0
-        L1 = cholesky(K1)
-        T = divided(L1, P)
-        ratio = np.ones(len(P))
-        if not np.array_equal(of0.S, of1.S):
-            U, ratio, _ = np.linalg.svd(divided(L1, cholesky(K0)))
-            T = U.T @ T
-        norm = np.hypot(1.0, ratio)
-        T = T / norm[:, None]
-        return cls(T, T @ delta, (ratio / norm) ** 2, norm**-2.0, gap, not gap.any())
+        K0, K1 = P @ of0.S @ P.T, P @ of1.S @ P.T
+        try:
+            share, axes = eigh(K0, K0 + K1)
+            rest = eigh(K1, K0 + K1, eigvals_only=True)[::-1]  # 1 - share, precise if small
+        except np.linalg.LinAlgError:
+            raise too_near() from None
+        T = axes.T @ P
+        if of0.rank == of1.rank == len(P):
+            if min(share.min(), rest.min()) <= 0:
+                raise too_near()
+            return cls(T, T @ delta, share, rest, gap, not gap.any())
+        # beyond 0 and 1, and near them, is rounding
+        share = np.where(share < SMALL, 0.0, np.where(share > 1 - SMALL, 1.0, share))
+        return cls(T, T @ delta, share, 1 - share, gap, False)
 
 
 def _gap(of0: Covariance, of1: Covariance, total: Covariance, delta: Array) -> Array:

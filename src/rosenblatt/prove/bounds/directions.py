@@ -11,6 +11,7 @@ losses are then summed with all rounding errors on the safe side.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,6 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from rosenblatt.data.cone import Cone, ConeBlock
-from rosenblatt.data.problem import Problem
 from rosenblatt.prove.checker.signs import Plane, score_bounds
 
 Array = npt.NDArray[Any]
@@ -51,14 +51,20 @@ def _losses(block: ConeBlock, plane: Plane) -> tuple[float, float]:
 
 
 def good_directions(
-    problem: Problem, constant: bool, growth: Fraction, epochs: int, planes: Sequence[Array]
+    cone: Cone,
+    growth: Fraction,
+    epochs: int,
+    planes: Sequence[Array],
+    deadline: float = math.inf,
 ) -> list[Array]:
     """Vectors v for the two bounds: multiples of the planes given, and what descent makes of them.
 
-    `growth` is G^2. The rows are scaled by a power of two to entries of at most 1, in floats.
+    `growth` is G^2. The rows are scaled by a power of two to entries of at most 1, in floats. The
+    descent ends at the deadline, on the clock of time.perf_counter.
     """
-    power = -max(math.frexp(float(abs(problem.X).max()))[1], -1000)
-    X, y = problem.X.astype(np.float64) * math.ldexp(1.0, power), problem.y.astype(np.float64)
+    block, constant = cone.whole(), cone.constant
+    power = -max(math.frexp(float(abs(block.X).max()))[1], -1000)
+    X, y = block.X.astype(np.float64) * math.ldexp(1.0, power), block.sign.astype(np.float64)
     ones = np.full(len(y), math.ldexp(1.0, power))
     size = math.sqrt(float(growth * Fraction(4) ** power))
 
@@ -97,8 +103,14 @@ def good_directions(
     if not starts:
         return []
     best = min((scaled(v, hinge=False) for v in starts), key=lambda v: value(v)[0])
+
+    def stop_if_late(_: Array) -> None:
+        if time.perf_counter() > deadline:
+            raise StopIteration
+
     most = int(np.clip(NUMBERS_PER_SEARCH / (4 * len(y) * max(X.shape[1], 1)), 3, 40))
-    found = minimize(value, best, jac=True, method="CG", options={"maxiter": most})
+    options = {"maxiter": most}
+    found = minimize(value, best, jac=True, method="CG", callback=stop_if_late, options=options)
     best = np.asarray(found.x if found.fun <= value(best)[0] else best)
     softer = [scaled(v, hinge=True) for v in (best, *starts)]
     with np.errstate(all="ignore"):

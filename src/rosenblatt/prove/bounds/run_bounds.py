@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.cone import Cone, cone_of_arrays
 from rosenblatt.data.problem import Problem
+from rosenblatt.errors import UndecidedError
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.prove.bounds import theorems
@@ -26,6 +28,7 @@ from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.prove.checker.norms import largest_square, sqrt_up
 from rosenblatt.prove.checker.signs import Plane, least_scores
+from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.margin import NotSeparableError, max_margin
 from rosenblatt.text import plural
 
@@ -34,54 +37,48 @@ Weights = tuple[Any, Any]
 
 
 def run_bounds(
-    problem: Problem, began: RunContext, trace: Trace | OneVsRestTrace, planes: Sequence[Weights]
+    problem: Problem,
+    began: RunContext,
+    trace: Trace | OneVsRestTrace,
+    planes: Sequence[Weights],
+    max_seconds: float | None = None,
 ) -> RunBounds | OneVsRestBounds:
     """The bounds of the run that `trace` tells of, on the rows it was trained on.
 
     `planes`: (coef, intercept) of hyperplanes the run came to, for Freund and Schapire's bound
-    to begin its search with.
+    to begin its search with. `max_seconds` is for the margin and for that search, of each class.
     """
+
+    def run(trace: Trace, cone: Cone, start: Weights) -> _Run:
+        limits = Limits.starting_now(max_seconds, None)
+        return _Run(began, trace, cone, _vector(*start, began.fit_intercept), limits)
+
+    def vectors(k: int | slice) -> list[Array]:
+        return [_vector(w[k], b[k], began.fit_intercept) for w, b in planes]
+
     if isinstance(trace, OneVsRestTrace):
+        cones = (_cone(problem.versus_rest(k), began.fit_intercept) for k in range(len(trace)))
         each = tuple(
-            _one(problem.versus_rest(k), began, k, trace[k], [(w[k], b[k]) for w, b in planes])
-            for k in range(len(trace))
+            run(trace[k], cone, began.starts[k]).bounds(vectors(k)) for k, cone in enumerate(cones)
         )
         return OneVsRestBounds(problem.classes, each)
-    if began.direct:
-        return _direct(problem, began, trace, planes)
-    return _one(problem, began, 0, trace, [(w[0], b[0]) for w, b in planes])
+    if not began.direct:
+        cone = _cone(problem, began.fit_intercept)
+        return run(trace, cone, began.starts[0]).bounds(vectors(0))
+    if reason := too_large(problem):
+        return run(trace, _cone(problem, False), began.starts[0]).none(reason)
+    cone = cone_of_arrays(*multinomial_rows(problem, began.fit_intercept), constant=False)
+    return run(trace, cone, began.starts[0]).bounds(vectors(slice(None)))
 
 
-def _one(
-    problem: Problem, began: RunContext, k: int, trace: Trace, planes: Sequence[Weights]
-) -> RunBounds:
-    """Two classes."""
-
-    def flat(w: Any, b: Any) -> Array:
-        v = np.append(w, b) if began.fit_intercept else np.ravel(w)
-        return np.asarray(v, dtype=np.float64)
-
-    labels = problem.classes[problem.class_numbers()]
-    run = _Run(began, trace, problem, labels, began.fit_intercept, flat(*began.starts[k]))
-    return run.bounds([flat(w, b) for w, b in planes])
+def _cone(problem: Problem, intercept: bool) -> Cone:
+    return cone_of_arrays(problem.X, problem.y, problem.classes, intercept)
 
 
-def _direct(
-    problem: Problem, began: RunContext, trace: Trace, planes: Sequence[Weights]
-) -> RunBounds:
-    """Kesler's construction makes one hyperplane of all classes."""
-
-    def flat(w: Any, b: Any) -> Array:
-        rows = np.column_stack([w, b]) if began.fit_intercept else w
-        return np.asarray(rows, dtype=np.float64).ravel()
-
-    start = flat(*began.starts[0])
-    reason = too_large(problem)
-    if reason:
-        return _Run(began, trace, problem, problem.y, False, start).none(reason)
-    X, y = multinomial_rows(problem, began.fit_intercept)
-    run = _Run(began, trace, Problem.of(X, y), y, False, start)
-    return run.bounds([flat(w, b) for w, b in planes])
+def _vector(w: Any, b: Any, intercept: bool) -> Array:
+    """Weights and offset as one vector; of many classes one after the other."""
+    rows = np.column_stack([np.atleast_2d(w), np.atleast_1d(b)]) if intercept else np.asarray(w)
+    return np.asarray(rows, dtype=np.float64).ravel()
 
 
 @dataclass
@@ -90,10 +87,9 @@ class _Run:
 
     began: RunContext
     trace: Trace
-    problem: Problem
-    labels: Array
-    constant: bool  # whether the rows have a 1 appended
+    cone: Cone
     start: Array
+    limits: Limits
 
     # ---------------------------------------------------------------- what it was
 
@@ -188,8 +184,7 @@ class _Run:
 
     def bounds(self, planes: Sequence[Array]) -> RunBounds:
         """All theorems that hold for it."""
-        self.cone = theorems.rows_of(self.problem)
-        square = largest_square(self.cone) + int(self.constant)
+        square = largest_square(self.cone) + int(self.cone.constant)
         radius = sqrt_up(square)
         why = self.why_none()
         if why:
@@ -198,25 +193,33 @@ class _Run:
         self.eta = Fraction(self.began.eta)
         n = self.trace.n_rows if self.began.mode == "batch" else 1
         self.growth = n * square + 2 * Fraction(self.began.tau) / self.eta
-        found, certificate = self._margin()
+        found, why = self._margin()
         first, second, third = self._formulas()
-        each = (
-            self._novikoff(first, found, certificate),
-            *self._soft((second, third), planes),
+        each = (self._novikoff(first, found, why), *self._soft((second, third), planes))
+        return self._told(
+            each,
+            radius,
+            found if isinstance(found, MaxMargin) else None,
+            found if isinstance(found, Certificate) else None,
         )
-        return self._told(each, radius, found, certificate)
 
-    def _margin(self) -> tuple[MaxMargin | None, Certificate | None]:
+    def _margin(self) -> tuple[MaxMargin | Certificate | None, str]:
+        """The largest margin, or the proof that none is positive; why there is no margin."""
         try:
             found = max_margin(
-                self.problem.X, self.labels, fit_intercept=self.constant, augmented=True
+                self.cone,
+                fit_intercept=self.cone.constant,
+                augmented=True,
+                max_seconds=self.limits.max_seconds,
             )
         except NotSeparableError as e:
-            return None, e.certificate
-        return found, None
+            return e.certificate, f"no margin, the classes are {e.certificate.verdict}"
+        except UndecidedError:
+            return None, f"no margin was found within {self.limits.max_seconds:g} s"
+        return found, "" if found.lower > 0 else "no margin, the classes are hard to tell apart"
 
     def _plane(self, v: Sequence[Any]) -> Plane:
-        return Plane(v[:-1], v[-1]) if self.constant else Plane(v, 0)
+        return Plane(v[:-1], v[-1]) if self.cone.constant else Plane(v, 0)
 
     def _start(self, v: Sequence[Any]) -> tuple[theorems.Start, Fraction]:
         """Where the run started along v, and growth ||v||^2."""
@@ -224,14 +227,11 @@ class _Run:
         square = sum((c * c for c in exact), Fraction(0))
         return theorems.start_along(exact, w0, self.eta), square * self.growth
 
-    def _novikoff(
-        self, formula: str, found: MaxMargin | None, certificate: Certificate | None
-    ) -> Bound:
+    def _novikoff(self, formula: str, found: MaxMargin | Certificate | None, why: str) -> Bound:
         name = NAMES[0]
-        if found is None or found.lower <= 0:
-            verdict = certificate.verdict if certificate else "hard to tell apart"
-            return Bound(name, formula, None, f"no margin, the classes are {verdict}")
-        v = [*found.w.tolist(), found.b] if self.constant else found.w.tolist()
+        if why or not isinstance(found, MaxMargin):
+            return Bound(name, formula, None, why)
+        v = [*found.w.tolist(), found.b] if self.cone.constant else found.w.tolist()
         (low,) = least_scores(self.cone, self._plane(v))
         start, growth = self._start(v)
         return Bound(name, formula, floor(theorems.novikoff(growth, low.value, start, self.half)))
@@ -252,7 +252,7 @@ class _Run:
             return one, two
         passes = self.trace.n_epochs
         squares, hinges = [self.visits], [self.visits]  # an update a visit at most
-        for v in good_directions(self.problem, self.constant, self.growth, passes, planes):
+        for v in good_directions(self.cone, self.growth, passes, planes, self.limits.deadline):
             found = losses(self.cone, self._plane(v.tolist()))
             if found is not None:
                 loss, square = found

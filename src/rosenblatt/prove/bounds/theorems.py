@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.cone import Cone, cone_of_arrays
+from rosenblatt.data.cone import cone_of_arrays
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import ParameterError
 from rosenblatt.prove.checker.norms import largest_square, root_up, sqrt_down, sqrt_up, up
@@ -121,11 +121,6 @@ def hinge(growth: Fraction, loss: Fraction, start: Start, half: bool = False) ->
     return (loss + root_up(growth * loss) + growth) * (2 if half else 1)
 
 
-def rows_of(problem: Problem) -> Cone:
-    """The rows of a problem with two classes, one of which may be absent."""
-    return cone_of_arrays(problem.X, problem.y, problem.classes)
-
-
 def _vector(w: Any, b: Any, intercept: bool) -> list[Fraction]:
     end = [float(b)] if intercept else []
     return [Fraction(float(c)) for c in [*np.ravel(w).tolist(), *end]]
@@ -183,7 +178,8 @@ def mistake_bound(
         )
     if not eta > 0 or tie not in ("mistake", "positive", "correct", "half"):
         raise ParameterError(f"eta must be > 0 and tie one of the four, got {eta!r}, {tie!r}.")
-    cone, v, step = rows_of(problem), _vector(w, b, intercept), Fraction(eta)
+    cone = cone_of_arrays(problem.X, problem.y, problem.classes)
+    v, step = _vector(w, b, intercept), Fraction(eta)
     radius_squared = largest_square(cone) + int(intercept)
     R = sqrt_up(radius_squared)
     square = sum(c * c for c in v)

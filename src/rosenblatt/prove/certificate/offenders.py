@@ -50,7 +50,7 @@ class Offenders(Result):
     lower_bound : proven: no smaller number of rows is enough
     minimum : whether `rows` is proven to be as small as possible, lower_bound == len(rows)
     witnesses : cancelling sets that prove the bound
-    copies : groups of rows, of those in witnesses, that are the same but for a positive factor
+    copies : groups of rows, of those in witnesses, with the same z
     by_search : whether the bound needs a search over all witnesses, or adding shares is enough
     w, b : a hyperplane that has every row that stays strictly on its side
     certificate : that the rows that stay are separable, from :func:`separability`; None if they

@@ -3,8 +3,7 @@
 With z_i = y_i (x_i, 1), or y_i x_i without offset:
 
 - rows S are enough to remove if some (w, b) has w.z_i > 0 for all other rows;
-- rows whose z_i are positive multiples of each other form one group of mass m: it takes the
-  removal of all m to be rid of it;
+- rows with the same z_i form one group of mass m: it takes the removal of all m to be rid of it;
 - rows W with positive weights that cancel cannot all stay [Gordan], so one of their groups goes
   entirely;
 - shares u_W >= 0 that draw at most its mass from every group prove that at least sum u_W rows go;
@@ -16,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, nan
+
+import scipy.sparse as sp
 
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.exact import exact_dot
@@ -75,35 +76,19 @@ def distances(
 
 
 def false_copies(rows: Cone, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:
-    """What is not true of the claim that the rows of each group are multiples of one another."""
+    """What is not true of the claim that the rows of each group have the same z."""
     named = [i for group in copies for i in group]
     if not indices(named, rows.n_rows):
         return ["a row is named as a copy twice, or does not exist"]
     part = rows.take(named)
-    lines = {}
-    for k, i in enumerate(named):
-        row = part.X[[k]]
-        dense = row.toarray()[0] if hasattr(row, "toarray") else row[0]
-        lines[i] = (dense.astype(float).tolist(), int(part.sign[k]))
+    X = as_float64(part.X)
+    Z = sp.csr_array(with_ones(X) if intercept else X).multiply(part.sign[:, None]).tocsr()
+    place = {i: k for k, i in enumerate(named)}
     for group in copies:
         for i in group[1:]:
-            if not _parallel(lines[group[0]], lines[i], intercept):
-                return [f"rows {group[0]} and {i} are not on the same ray"]
+            if (Z[[place[group[0]]]] != Z[[place[i]]]).nnz:
+                return [f"rows {group[0]} and {i} differ"]
     return []
-
-
-def _parallel(one: tuple[list[float], int], two: tuple[list[float], int], intercept: bool) -> bool:
-    """Whether z of two rows are positive multiples of each other; with an offset, equal."""
-    if one == two:
-        return True
-    if intercept:
-        return False
-    a = [Fraction(v) * one[1] for v in one[0]]
-    b = [Fraction(v) * two[1] for v in two[0]]
-    factor = next((p / q for p, q in zip(a, b, strict=True) if q), None)
-    if factor is None:
-        return not any(a)
-    return factor > 0 and all(p == factor * q for p, q in zip(a, b, strict=True))
 
 
 def unproven_bound(

@@ -12,10 +12,12 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt import separability
+from rosenblatt import max_margin, separability
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.source import ArraySource, ChunkSource
+from rosenblatt.errors import NotSupportedError
 from rosenblatt.prove.certificate import Certificate, Combination
+from rosenblatt.prove.separability.working_set import WorkingSet
 
 LABELS = ["failures", "successes", "both"]
 SIGNS = np.array([-1, 1, 0], dtype=np.int8)
@@ -55,13 +57,16 @@ def tables(draw):
     return X, counts[:, 0], counts[:, 1]
 
 
-@given(table=tables(), constant=st.booleans(), sparse=st.booleans())
-def test_grouped_rows_have_the_verdict_of_single_outcomes(table, constant, sparse):
+@given(table=tables(), constant=st.booleans(), sparse=st.booleans(), floats=st.booleans())
+def test_grouped_rows_have_the_verdict_of_single_outcomes(table, constant, sparse, floats):
     X, successes, failures = table
     single, y, at = ungrouped(X, successes, failures)
     expected = separability(single, y, fit_intercept=constant)
     cone = grouped(sp.csr_array(X) if sparse else X, successes, failures, constant)
-    found = separability(cone, fit_intercept=constant)
+    with pytest.MonkeyPatch.context() as patch:
+        if not floats:  # the rationals alone
+            patch.setattr(WorkingSet, "propose", lambda _: None)
+        found = separability(cone, fit_intercept=constant)
     assert found.verify(cone)
     assert Certificate.from_json(found.to_json()).verify(cone)
     assert found.verdict == expected.verdict
@@ -115,6 +120,11 @@ def test_rows_of_equality_must_lie_on_the_hyperplane(quasi):
     one = grouped(np.array([[1.0], [1.0]]), np.array([1, 1]), np.array([1, 0]))
     claim = separability([[1.0], [-1.0]], [1, 0])
     assert not replace(claim, sealed=None).verify(one).truth
+
+
+def test_rows_of_equality_have_no_margin(quasi):
+    with pytest.raises(NotSupportedError, match="no margin"):
+        max_margin(quasi[0])
 
 
 def test_equality_changes_the_digest(quasi):

@@ -39,7 +39,7 @@ class Limits:
     def check_time(self) -> None:
         if time.perf_counter() > self.deadline:
             raise UndecidedError(
-                f"no verdict within {self.max_seconds} s: stopped {self.stage}. Give more time."
+                f"no verdict within {self.max_seconds:g} s: stopped {self.stage}. Give more time."
             )
 
     def check_bits(self, values: Sequence[Fraction]) -> None:

@@ -27,7 +27,7 @@ from scipy.optimize import nnls
 
 from rosenblatt.data.cone import Cone, ConeBlock, as_cone
 from rosenblatt.data.exact import to_integers
-from rosenblatt.errors import ParameterError, RosenblattError
+from rosenblatt.errors import NotSupportedError, ParameterError, RosenblattError
 from rosenblatt.prove.certificate import Certificate, Combination, Separable, spoken_of
 from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.prove.checker.norms import nearest, root, sqrt_down, sqrt_up
@@ -109,6 +109,8 @@ def max_margin(
     limits.stage = "before a hyperplane was found"
     groups = 2 if fit_intercept and not augmented else 1
     cone = as_cone(X, y, fit_intercept and groups == 1)
+    if not cone.signs.all():
+        raise NotSupportedError("rows of equality lie on every hyperplane, so there is no margin.")
     search = _Search(cone, groups, rtol, max_steps, limits)
     search.by_floats()
     spoken = spoken_of(cone, fit_intercept)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,9 @@ from rosenblatt.prove.certificate import (
 )
 from rosenblatt.prove.limits import UNLIMITED
 from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.decide import verified
 from rosenblatt.prove.separability.exact_repair import Face, cancelling_weights, combination_of
 from rosenblatt.prove.separability.scaling import ScaledCone, column_sizes, dense
-
-C = TypeVar("C", bound=Certificate)
 
 
 def run_certificate(rows: Cone, planes: Sequence[tuple[Any, float]], trace: Trace) -> Certificate:
@@ -82,35 +81,23 @@ def _separable(rows: Cone, w: list[float], b: float) -> Separable | None:
     """The certificate, if this hyperplane has every row strictly on its side."""
     if not np.isfinite([*w, b]).all():
         return None
-    if not (checker.signs(rows, w, b, rows.constant) > 0).all():
-        return None
     b = b if rows.constant else 0.0
     low = checker.margin_of(rows, w, b, rows.constant)
-    found = Separable(**spoken_of(rows, rows.constant), w=tuple(w), b=b, margin=low)
-    return _verified(found, rows)
-
-
-def _verified(certificate: C, rows: Cone) -> C:
-    """No certificate leaves unverified."""
-    wrong = certificate._untrue(rows)
-    if wrong:
-        raise NothingProvenError(f"the certificate does not verify: {'; '.join(wrong)}.")
-    return certificate
+    spoken = spoken_of(rows, rows.constant, digest="")
+    return verified(Separable(**spoken, w=tuple(w), b=b, margin=low), rows)
 
 
 def _not_separable(rows: Cone, proof: Combination) -> Certificate:
     """Overlapping if the rows of the proof span all; otherwise whatever `separability` finds."""
     witness = _fewer(rows, proof)
-    everything = np.ones(rows.n_rows, dtype=bool)
-    if checker.spans(rows, proof.rows, everything, rows.constant):
-        found: Certificate = Overlapping(
-            **spoken_of(rows, rows.constant), proof=proof, witness=witness
-        )
-    else:
-        found = separability(rows, fit_intercept=rows.constant)
-        if isinstance(found, (Overlapping, QuasiSeparable)):
-            found = replace(found, witness=witness, sealed=None)
-    return _verified(found, rows)
+    spoken = spoken_of(rows, rows.constant, digest="")
+    found = verified(Overlapping(**spoken, proof=proof, witness=witness), rows)
+    if found is not None:
+        return found
+    other = separability(rows, fit_intercept=rows.constant)
+    if isinstance(other, (Overlapping, QuasiSeparable)):
+        other = verified(replace(other, witness=witness), rows) or other
+    return other
 
 
 def _fewer(rows: Cone, proof: Combination) -> Combination:

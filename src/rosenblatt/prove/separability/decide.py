@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,7 @@ from rosenblatt.prove.separability.single_feature_splits import (
 from rosenblatt.prove.separability.working_set import Proposal, WorkingSet, spread
 
 Array = npt.NDArray[Any]
+C = TypeVar("C", bound=Certificate)
 
 
 def separability(
@@ -265,11 +266,13 @@ class _Search:
         return spoken_of(self.cone, self.cone.constant, digest="")
 
     def _verified(self, certificate: Certificate) -> Certificate | None:
-        """The certificate with the digest of the data, if it is true: one reading."""
-        untrue, answer = certificate._looked(self.cone, digest=True)
-        if untrue:
-            return None
-        return replace(certificate, data=str(answer.digest), sealed=None)
+        return verified(certificate, self.cone)
+
+
+def verified(certificate: C, cone: Cone) -> C | None:
+    """The certificate with the digest of the data, if it is true: one reading."""
+    untrue, answer = certificate._looked(cone, digest=True)
+    return None if untrue else replace(certificate, data=str(answer.digest), sealed=None)
 
 
 def _summary(block: ConeBlock, constant: bool) -> tuple[tuple[Array, Array], bool]:

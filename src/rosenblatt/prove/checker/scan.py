@@ -9,7 +9,7 @@ import numpy as np
 from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.prove.checker.digest import Piece, together
 from rosenblatt.prove.checker.norms import Floor
-from rosenblatt.prove.checker.signs import Plane, errs, part_signs
+from rosenblatt.prove.checker.signs import Plane, part_signs, violated
 from rosenblatt.prove.checker.span import Span
 
 
@@ -79,7 +79,7 @@ def _answer(part: ConeBlock, question: Question) -> Answer:
     wrong = on = 0
     split, first_bad = len(part), None
     if signs is not None:
-        wrongs = errs(part, signs)
+        wrongs = violated(part, signs)
         bad = np.flatnonzero(wrongs | (signs == 0))
         wrong, on = int(wrongs.sum()), int((signs == 0).sum())
         split = len(part) - wrong - on

@@ -100,8 +100,8 @@ def part_signs(part: ConeBlock, plane: Plane) -> npt.NDArray[np.int8]:
     return np.asarray(found, dtype=np.int8)
 
 
-def errs(part: ConeBlock, found: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Which rows of a part the hyperplane with these signs gets wrong."""
+def violated(part: ConeBlock, found: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Which rows of a part with these signs do not hold: on the wrong side, or not equal to 0."""
     wrong = found < 0
     return wrong if part.equality is None else wrong | (part.equality & (found != 0))
 

@@ -39,7 +39,7 @@ from rosenblatt.prove.certificate import (
     Separable,
     spoken_of,
 )
-from rosenblatt.prove.checker.signs import Plane, errs, part_signs
+from rosenblatt.prove.checker.signs import Plane, part_signs, violated
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.exact_decision import decide, random_orthogonal
 from rosenblatt.prove.separability.exact_repair import (
@@ -282,13 +282,13 @@ def _summary(block: ConeBlock, constant: bool) -> tuple[tuple[Array, Array], boo
 
 def _errs(block: ConeBlock, plane: Plane, rounds_of: Array | None) -> bool:
     """Whether a row left is on the wrong side."""
-    return bool(errs(block, part_signs(block, plane))[is_left(block, rounds_of)].any())
+    return bool(violated(block, part_signs(block, plane))[is_left(block, rounds_of)].any())
 
 
 def _split_and_wrong(block: ConeBlock, plane: Plane) -> tuple[int, int]:
     """How many rows are strictly on their side, and how many on the wrong one."""
     found = part_signs(block, plane)
-    return int((found > 0).sum()), int(errs(block, found).sum())
+    return int((found > 0).sum()), int(violated(block, found).sum())
 
 
 def _wrong_rows(
@@ -299,7 +299,7 @@ def _wrong_rows(
     on = found == 0
     if turned is not None:
         on &= part_signs(block, turned) != 0
-    wrong = on | errs(block, found)
+    wrong = on | violated(block, found)
     return block.first_row + spread(np.flatnonzero(wrong & is_left(block, rounds_of)), most)
 
 

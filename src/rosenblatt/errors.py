@@ -63,6 +63,26 @@ class LimitError(DataError):
         return type(self), self._arguments
 
 
+class MalformedLineError(DataError):
+    """A line is malformed, and such lines are not skipped.
+
+    Attributes
+    ----------
+    problem : str
+        Where it is, what was expected and what was found.
+    """
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(
+            f"{problem}. Fix the file, or skip such lines: on_error='skip' in Python, "
+            "--skip-errors on the command line."
+        )
+
+    def __reduce__(self) -> tuple[type[MalformedLineError], tuple[str]]:
+        return type(self), (self.problem,)
+
+
 class FileError(DataError, OSError):
     """A file is not there, or cannot be read."""
 

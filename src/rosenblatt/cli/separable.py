@@ -13,7 +13,7 @@ from rosenblatt.cli.exit_codes import handle_errors, show
 from rosenblatt.cli.options import FitIntercept, Reading, with_reading
 from rosenblatt.cli.pipes import DASH, check_input
 from rosenblatt.cli.progress_bar import spinner
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.errors import DataError, LabelError, MalformedLineError, ParameterError
 
 MOST_CLASSES = 30
 NUMBERS_ONLY = ("column", "skip_errors")  # options that do not apply: all rows are numbers
@@ -86,7 +86,6 @@ def separable(
 
 def read_numbers(file: Path, reading: Reading) -> Any:
     """All rows of a file of numbers."""
-    from rosenblatt.io.bad_lines import MalformedLineError
     from rosenblatt.io.reader import read
 
     try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from rosenblatt._core import BadLine as CoreBadLine
 from rosenblatt._core import LineError, csv_first_record
-from rosenblatt.errors import DataError
 
 LISTED = 10  # malformed lines that are listed; all are counted
 
@@ -41,26 +40,6 @@ EXPECTED = {
     LineError.MISSING_LABEL: "a label",
     LineError.LABEL_TOO_LONG: "a label of at most 1,000 bytes",
 }
-
-
-class MalformedLineError(DataError):
-    """A line is malformed, and such lines are not skipped.
-
-    Attributes
-    ----------
-    problem : str
-        Where it is, what was expected and what was found.
-    """
-
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        super().__init__(
-            f"{problem}. Fix the file, or skip such lines: on_error='skip' in Python, "
-            "--skip-errors on the command line."
-        )
-
-    def __reduce__(self) -> tuple[type[MalformedLineError], tuple[str]]:
-        return type(self), (self.problem,)
 
 
 @dataclass(frozen=True)

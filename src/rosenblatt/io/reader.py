@@ -15,8 +15,8 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import BaseSource, LabelIndex, check_exact
-from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.io.bad_lines import MalformedLineError, SkippedLines
+from rosenblatt.errors import DataError, MalformedLineError, ParameterError
+from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.csv import Csv, Layout
 from rosenblatt.io.libsvm import Libsvm, index_of

@@ -302,7 +302,7 @@ def test_three_relatives_are_drawn_as_their_formulas(page):
 
 @pytest.mark.usefixtures("close_figures")
 def test_all_five_losses_are_in_one_plot(page):
-    display = page["LossesDisplay"].from_names()
+    display = page["LossesDisplay"].from_functions()
     text = " ".join(t.get_text() for t in display.ax_.get_legend().texts)
     assert all(name in text for name in page["loss_table"])
 

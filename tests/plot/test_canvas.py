@@ -96,7 +96,7 @@ def drawn_displays():
         rosenblatt.VersionSpaceDisplay.from_data(X, y),
         rosenblatt.CertificateDisplay.from_data(X, y),
         rosenblatt.LossesDisplay.from_estimator(clf, X, y),
-        rosenblatt.OracleDisplay.from_estimator(clf, pair, X, y),
+        rosenblatt.OracleDisplay.from_rules(pair, {"perceptron": clf}, X, y),
     ]
 
 

@@ -81,9 +81,8 @@ def test_the_regions_are_what_the_model_predicts(clf):
     clf.fit(PETALS, SPECIES)
     shown = DecisionDisplay.from_estimator(clf, PETALS, SPECIES)
     predicted = clf.predict(shown.window.grid()[2]).reshape(shown.lead.shape[1:])
-    alone = (shown.lead > 0).sum(axis=0) == 1  # elsewhere classes are level
-    assert alone.mean() > 0.6
-    assert (shown.lead.argmax(axis=0) == predicted)[alone].all()
+    assert ((shown.lead > 0).sum(axis=0) == 1).all()
+    assert (shown.lead.argmax(axis=0) == predicted).all()
     assert len(shown.boundaries_) == 3
     assert shown.hyperplane_ is None
 
@@ -154,7 +153,7 @@ def test_it_can_be_drawn_again_elsewhere(setosa):
 
 
 def test_bad_calls_say_what_to_do(setosa):
-    with pytest.raises(NotFittedError, match=r"not fitted.*Call fit"):
+    with pytest.raises(NotFittedError, match=r"not fitted yet\. Call 'fit'"):
         DecisionDisplay.from_estimator(Perceptron(), PETALS, SPECIES)
     wide = Perceptron().fit(IRIS[:, :3], SPECIES)
     with pytest.raises(DataError, match=r"needs rows with 2 features, got 3. Fit on two"):
@@ -175,11 +174,5 @@ def test_bad_calls_say_what_to_do(setosa):
             DecisionDisplay.from_hyperplane(w, b, PETALS, SPECIES == 0)
     with pytest.raises(LabelError, match=r"two classes, y has 3.*pass y == label"):
         DecisionDisplay.from_hyperplane([1, 2], 0, PETALS, SPECIES)
-    with pytest.raises(LabelError, match="all labels in y are '0'"):
+    with pytest.raises(LabelError, match=r"two classes, y has 1 \(0\)"):
         DecisionDisplay.from_hyperplane([1, 2], 0, PETALS[:50], SPECIES[:50])
-
-    class Mute(KNeighborsClassifier):
-        predict_proba = property()
-
-    with pytest.raises(NotSupportedError, match="neither decision_function nor predict_proba"):
-        DecisionDisplay.from_estimator(Mute().fit(PETALS, SPECIES), PETALS, SPECIES)

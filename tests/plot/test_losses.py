@@ -8,12 +8,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from rosenblatt import LossesDisplay, Perceptron
-from rosenblatt.errors import LabelError, NotSupportedError, ParameterError
+from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
 from rosenblatt.theory.losses import LOSSES
 
 
 def test_all_five_are_there_with_their_values():
-    shown = LossesDisplay.from_names()
+    shown = LossesDisplay.from_functions()
     assert list(shown.lines_) == ["hard", "soft", "hinge", "logistic", "squared"]
     for name, line in shown.lines_.items():
         s, value = line.get_data()
@@ -31,12 +31,14 @@ def test_own_functions_such_as_relu():
     s, value = shown.lines_["ReLU"].get_data()
     assert (s[0], s[-1]) == (-1, 2)
     assert value[-1] == 2
+    constant = LossesDisplay.from_functions({"one": lambda s: 1.0})
+    assert (constant.curves["one"] == 1).all()
 
 
 def test_margins_of_a_model_are_below():
     X, y = load_iris(return_X_y=True)
     clf = Perceptron(shuffle=False).fit(X, y == 0)
-    shown = LossesDisplay.from_estimator(clf, X, y == 0, names=["soft", "hinge"])
+    shown = LossesDisplay.from_estimator(clf, X, y == 0, functions=["soft", "hinge"])
     margins = np.where(y == 0, 1, -1) * clf.decision_function(X)
     drawn = [np.array(r.get_offsets())[:, 0] for r in shown.rows_]
     assert drawn[0] == pytest.approx(margins[y != 0])
@@ -47,21 +49,20 @@ def test_margins_of_a_model_are_below():
 
 
 def test_bad_calls_say_what_to_do():
-    with pytest.raises(ParameterError, match="names must be some of 'hard'"):
-        LossesDisplay.from_names(["hard", "harsh"])
-    with pytest.raises(ParameterError, match="in a list"):
-        LossesDisplay.from_names("hard")
-    for span in ((1, 1), 5, ("a", "b"), (0, np.inf)):
+    with pytest.raises(ParameterError, match="functions must be a list with some of 'hard'"):
+        LossesDisplay.from_functions(["hard", "harsh"])
+    with pytest.raises(ParameterError, match="must be a list"):
+        LossesDisplay.from_functions("hard")
+    for span in ((1, 1), 5, (0, 1, 2)):
         with pytest.raises(ParameterError, match="span must be two numbers, the smaller first"):
-            LossesDisplay.from_names(span=span)
-    with pytest.raises(ParameterError, match="functions is empty"):
-        LossesDisplay.from_functions({})
-    with pytest.raises(ParameterError, match="one number for each"):
-        LossesDisplay.from_functions({"one": lambda s: 1.0})
+            LossesDisplay.from_functions(span=span)
+    for span in (("a", "b"), (0, np.inf)):
+        with pytest.raises(DataError, match="span "):
+            LossesDisplay.from_functions(span=span)
     several = Perceptron().fit([[0], [1], [2]], [0, 1, 2])
     with pytest.raises(LabelError, match="two classes, y has 3"):
         LossesDisplay.from_estimator(several, [[0], [1], [2]], [0, 1, 2])
-    with pytest.raises(NotFittedError, match="Call fit"):
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
         LossesDisplay.from_estimator(Perceptron(), [[0]], [0])
 
 

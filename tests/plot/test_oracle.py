@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 from rosenblatt import GaussianPair, OracleDisplay, Perceptron
 from rosenblatt.errors import DataError, LabelError, NotSupportedError, ParameterError
@@ -23,7 +23,7 @@ def fitted():
 
 def test_densities_boundary_and_hyperplane(fitted):
     clf, X, y = fitted
-    shown = OracleDisplay.from_estimator(clf, PAIR, X, y)
+    shown = OracleDisplay.from_rules(PAIR, {"perceptron": clf}, X, y)
     for rings, mean, cov in zip(
         shown.densities_, (PAIR.mean0, PAIR.mean1), (PAIR.cov0, PAIR.cov1), strict=True
     ):
@@ -33,7 +33,8 @@ def test_densities_boundary_and_hyperplane(fitted):
             assert square == pytest.approx(radius**2)
     line = shown.lines_["perceptron"].get_xydata()
     assert clf.decision_function(line) == pytest.approx(0, abs=1e-9)
-    edge = np.vstack([p.vertices for p in shown.boundary_.get_paths()])
+    (boundary,) = shown.boundaries_
+    edge = np.vstack([p.vertices for p in boundary.get_paths()])
     assert np.abs(PAIR.decision(edge)).max() < 0.02
     assert [p.get_offsets().tolist() for p in shown.points_] == [
         X[y == 0].tolist(),
@@ -64,8 +65,8 @@ def test_a_rule_that_is_out_of_sight_is_still_named():
 
 def test_bad_calls_say_what_to_do(fitted):
     _, X, y = fitted
-    with pytest.raises(NotFittedError, match="Call fit"):
-        OracleDisplay.from_estimator(Perceptron(), PAIR)
+    with pytest.raises(NotFittedError, match="Call 'fit'"):
+        OracleDisplay.from_rules(PAIR, {"new": Perceptron()})
     with pytest.raises(DataError, match="two features can be drawn, this one has 3"):
         OracleDisplay.from_rules(GaussianPair(np.zeros(3), 1.0, np.ones(3), 1.0), {})
     with pytest.raises(DataError, match="w of 'short' must be 2 numbers, got 1"):
@@ -73,16 +74,16 @@ def test_bad_calls_say_what_to_do(fitted):
     with pytest.raises(DataError, match="2 features, got 1"):
         OracleDisplay.from_rules(PAIR, {}, X[:, :1], y)
     several = Perceptron().fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(NotSupportedError, match="compared with one hyperplane"):
-        OracleDisplay.from_estimator(several, PAIR)
-    with pytest.raises(NotSupportedError, match="LinearRegression has no classes_"):
-        OracleDisplay.from_estimator(LinearRegression().fit(X, y), PAIR)
+    with pytest.raises(DataError, match="w of 'several' must be 2 numbers, got 6"):
+        OracleDisplay.from_rules(PAIR, {"several": several})
+    with pytest.raises(NotSupportedError, match="hyperplanes, and 'neighbours' has none"):
+        OracleDisplay.from_rules(PAIR, {"neighbours": KNeighborsClassifier().fit(X, y)})
 
 
 def test_rows_of_one_class_keep_its_name():
     shown = OracleDisplay.from_rules(PAIR, {}, [[5, 4], [6, 3]], [1, 1])
     assert shown.points.codes.tolist() == [1, 1]
-    with pytest.raises(LabelError, match="two classes, all labels in y are 'ill'"):
+    with pytest.raises(LabelError, match=r"two classes, y has 1 \(ill\)"):
         OracleDisplay.from_rules(PAIR, {}, [[5, 4], [6, 3]], ["ill", "ill"])
 
 

@@ -1,15 +1,13 @@
 """plot: Displays of perceptrons and proofs, one module per subject."""
 
-from rosenblatt.plot.certificate import CertificateDisplay
 from rosenblatt.plot.cosine import CosineDisplay
-from rosenblatt.plot.decision import DecisionDisplay
+from rosenblatt.plot.decision import DecisionDisplay, OracleDisplay
 from rosenblatt.plot.losses import LossesDisplay
-from rosenblatt.plot.oracle import OracleDisplay
+from rosenblatt.plot.proofs import CertificateDisplay, VersionSpaceDisplay
 from rosenblatt.plot.run import HyperplanesDisplay, MistakesDisplay, WeightsDisplay
 from rosenblatt.plot.style import axes, colors
 from rosenblatt.plot.svg import Picture, picture
 from rosenblatt.plot.update import UpdateDisplay
-from rosenblatt.plot.version_space import VersionSpaceDisplay
 
 __all__ = [
     "CertificateDisplay",

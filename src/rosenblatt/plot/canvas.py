@@ -7,6 +7,7 @@ import reprlib
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.plot.plane import Array, Points, Window
@@ -30,8 +31,8 @@ class Display:
     ax_: Axes
     figure_: Any
 
-    def _canvas(self, ax: Axes | None) -> Canvas:
-        c = Canvas(ax)
+    def _canvas(self, ax: Axes | None, window: Window | None = None, names: Any = ()) -> Canvas:
+        c = Canvas(ax, window, names)
         self.ax_, self.figure_ = c.ax, c.ax.figure
         return c
 
@@ -43,9 +44,14 @@ class Display:
 
 
 class Canvas:
-    """Axes, by default of a new figure, and the colours that can be seen on them."""
+    """Axes, by default of a new figure, and the colours that can be seen on them.
 
-    def __init__(self, ax: Axes | None = None) -> None:
+    With a window they show that part of the plane, whose axes have these names.
+    """
+
+    def __init__(
+        self, ax: Axes | None = None, window: Window | None = None, names: Any = ()
+    ) -> None:
         self.ax: Any = axes() if ax is None else ax
         if not hasattr(self.ax, "get_subplotspec"):
             raise ParameterError(
@@ -53,6 +59,11 @@ class Canvas:
                 "rosenblatt.plot.axes() or plt.subplots(), or leave it out."
             )
         self.colors = palette_of(self.ax)
+        if window is not None:
+            self.window = window
+            self.ax.set(xlim=(window.left, window.right), ylim=(window.bottom, window.top))
+            self.ax.set(xlabel=names[0], ylabel=names[1])
+            self.ax.set_aspect("equal" if window.equal else "auto")
 
     def color(self, k: int) -> str:
         """Colour of class or curve number k."""
@@ -66,8 +77,8 @@ class Canvas:
 
     def points(self, points: Points, scale: float = 1.0) -> list[Any]:
         """Rows, one artist per class."""
-        size = scale * point_size(len(points.X))
-        look = {"s": size, "linewidth": 0.09 * size**0.5, "edgecolor": self.colors.edge}
+        self.size = scale * point_size(len(points.X))
+        look = {"s": self.size, "linewidth": 0.09 * self.size**0.5, "edgecolor": self.colors.edge}
         look |= {"rasterized": len(points.X) > MANY, "zorder": 3}
         drawn = []
         for k, name in enumerate(points.names):
@@ -76,29 +87,47 @@ class Canvas:
             drawn.append(self.ax.scatter(*points.X[points.codes == k].T, **look))
         return drawn
 
-    def ring(self, X: Array, label: str, n: int, scale: float = 3.6, **style: Any) -> Any:
-        """Rings around rows, of which n are drawn."""
-        look = {"s": scale * point_size(n), "facecolor": "none", "edgecolor": self.colors.ink}
-        look |= {"linewidth": 1.3, "zorder": 4, "label": label, **style}
-        return self.ax.scatter(*X.T, **look)
+    def regions(self, lead: Array, boundaries: bool = True) -> tuple[list[Any], list[Any]]:
+        """The region of each class, where its values on a grid are positive, and its boundary."""
+        x, y, _ = self.window.grid(lead.shape[1])
+        regions, edges = [], []
+        for k, values in enumerate(lead):
+            if values.max() > 0:
+                look = {"levels": [0.0, 2 * values.max() + 1], "colors": [self.color(k)]}
+                regions.append(self.ax.contourf(x, y, values, zorder=0, alpha=0.16, **look))
+            # two classes have the same boundary
+            if boundaries and values.min() < 0 < values.max() and (k or len(lead) > 2):
+                look = {"levels": [0.0], "colors": [self.colors.ink]}
+                edges.append(self.ax.contour(x, y, values, linewidths=1.6, **look))
+        return regions, edges
 
-    def line(self, window: Window, w: Array, b: float, **style: Any) -> Any:
+    def ring(self, X: Array, label: str, scale: float = 3.6, **style: Any) -> Any:
+        """Rings around some of the rows that were drawn; None without rows."""
+        look = {"s": scale * self.size, "facecolor": "none", "edgecolor": self.colors.ink}
+        look |= {"linewidth": 1.3, "zorder": 4, "label": label, **style}
+        return self.ax.scatter(*X.T, **look) if len(X) else None
+
+    def line(self, w: Array | None, b: float, **style: Any) -> Any:
         """The line w.x + b = 0; None if it does not cross the window, and the legend says so."""
-        ends = window.chord(w, b)
+        if w is None or not w.any():
+            return None
+        ends = self.window.chord(w, b)
         look = {"color": self.colors.ink, "lw": 2.0, "zorder": 2, **style}
         (line,) = self.ax.plot(*ends.T, **look)
         if len(ends):
             return line
-        line.set_label(f"{style['label']}, outside" if "label" in style and w.any() else None)
+        line.set_label(f"{style['label']}, outside" if "label" in style else None)
         return None
 
-    def margin(self, window: Window, w: Array, b: float, margin: float) -> list[Any]:
-        """The two lines at the distance `margin` from w.x + b = 0, as far as they are seen."""
-        away, label = margin * float(np.hypot(*w)), f"margin {margin:.4g}"
-        both = [self.line(window, w, b + side, lw=1.1, ls=DASHES[1]) for side in (-away, away)]
+    def margin(self, w: Array | None, b: float, margin: float | None) -> list[Any]:
+        """The two lines at this distance from w.x + b = 0, if positive, as far as they are seen."""
+        if w is None or not margin or margin < 0 or not self.window.equal:
+            return []
+        away = margin * float(np.hypot(*w))
+        both = [self.line(w, b + side, lw=1.1, ls=DASHES[1]) for side in (-away, away)]
         seen = [line for line in both if line is not None]
         for line in seen[:1]:
-            line.set_label(label)
+            line.set_label(f"margin {margin:.4g}")
         return seen
 
     def arrow(self, start: Any, end: Any, label: str = "", gap: float = 11, **style: Any) -> Any:
@@ -138,19 +167,9 @@ class Canvas:
         self.ax.legend(handles=handles, fontsize=9, **place).set_zorder(7)
 
 
-def check_fitted(estimator: Any) -> None:
-    """Raise scikit-learn's NotFittedError, with what to do."""
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(
-        estimator,
-        msg="this %(name)s is not fitted, so there is nothing to draw. Call fit(X, y) first.",
-    )
-
-
 def check_classifier(estimator: Any) -> None:
     """Raise an error unless this is a fitted classifier."""
-    check_fitted(estimator)
+    check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):
         raise NotSupportedError(
             f"this picture is of a classifier, and {type(estimator).__name__} has no classes_. "

@@ -24,11 +24,9 @@ from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
 from rosenblatt.plot.canvas import Canvas, Display
 from rosenblatt.plot.plane import Array
-from rosenblatt.plot.run import recorded, versus_rest
+from rosenblatt.plot.run import recorded
 from rosenblatt.plot.style import DASHES, Axes, axes
 from rosenblatt.prove.bounds import mistake_bound
-
-SYMBOLS = {"u": "u", "k": "k", "R": "R", "gamma": r"\gamma"}
 
 
 @dataclass(eq=False, repr=False)
@@ -133,9 +131,7 @@ class CosineDisplay(Display):
         return _ratio(np.where(least >= 0, least, np.nan), self.norm_bound(k))
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, label: Any = None, **options: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
         """Draw a run that was fitted with ``record="updates"`` on separable rows.
 
         u is the direction of the hyperplane of largest margin, which has the smallest bound.
@@ -148,8 +144,6 @@ class CosineDisplay(Display):
             The rows it was fitted on, with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        label : object, optional
-            With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -171,10 +165,8 @@ class CosineDisplay(Display):
                 f"the bound depends on parameters of the run, which a {type(estimator).__name__} "
                 "does not have. Pass the fitted Perceptron."
             )
-        w, b, _ = recorded(estimator, label)
+        w, b, _ = recorded(estimator)
         context, bounds = estimator._context, estimator.bounds(X, y)
-        if label is not None:
-            bounds, y = bounds.of(label), versus_rest(y, label)
         reason = bounds["Novikoff"].why
         if context.mode == "batch":
             reason = "a step of mode='batch' corrects several mistakes. Fit with mode='batch-mean'"
@@ -220,9 +212,9 @@ class CosineDisplay(Display):
         legend : bool, default=True
             Draw a legend.
         symbol : str or dict of str to str, default="w"
-            Symbol for the weights, for example ``r"\theta"``, to which the number of updates is
-            added; or symbols for some of ``"w"`` (the weights after k updates, as it is),
-            ``"u"``, ``"k"``, ``"R"`` and ``"gamma"``, for example ``{"u": "w^*", "R": "M"}``.
+            Symbol for the weights, for example ``r"\theta"``; or symbols for some of ``"w"`` (the
+            weights after k updates), ``"u"``, ``"k"``, ``"R"`` and ``"gamma"``, for example
+            ``{"w": r"w_\ell", "k": r"\ell"}``.
 
         Returns
         -------
@@ -232,7 +224,7 @@ class CosineDisplay(Display):
         Raises
         ------
         ParameterError
-            If there are not two Axes, or for an unknown name of a symbol.
+            If there are not two Axes.
         """
         pair: Any = axes(2, height=4.2, height_ratios=[2, 1]) if ax is None else ax
         if np.size(pair) != 2:
@@ -242,7 +234,7 @@ class CosineDisplay(Display):
         end, every = max(self.bound, float(self.updates[-1]), 1.0), 1 + len(self.updates) // 12
         k = np.geomspace(1, end, 200) if log else np.linspace(0, end, 200)
         shown = slice(int(log), None)
-        words = self._words(symbol)
+        words = self._words(**({"w": f"{symbol}_k"} if isinstance(symbol, str) else symbol))
         self.lines_: dict[str, Any] = {}
         for c, at, dash, name, values, bound in (
             (upper, 1, DASHES[2], "norm", self.norms, self.norm_bound),
@@ -267,23 +259,23 @@ class CosineDisplay(Display):
         lower.finish(legend, handles=upper.ax.get_legend_handles_labels()[0])
         return self
 
-    def _words(self, symbol: str | Mapping[str, str]) -> dict[str, str]:
+    def _words(
+        self, w: str = "w_k", u: str = "u", k: str = "k", R: str = "R", gamma: str = r"\gamma"
+    ) -> dict[str, str]:
         """Labels; in a run from zero with eta = 1 the bounds are those of the theorem."""
-        weights, symbols = (symbol, {}) if isinstance(symbol, str) else ("w", dict(symbol))
-        written = symbols.pop("w", "")
-        if unknown := set(symbols) - set(SYMBOLS):
-            raise ParameterError(f"symbol may have w, {', '.join(SYMBOLS)}, got {sorted(unknown)}.")
-        u, k, R, gamma = {**SYMBOLS, **symbols}.values()
-        w = written or f"{weights}_{{{k}}}"
         norm, projection = rf"$\|{w}\|$", rf"${w} \cdot {u}$"
-        words = {"norm": norm, "projection": projection, "updates": f"updates ${k}$"}
-        found = [self.norms[0], self.gain, self.growth]
         most, least, bound = f"upper bound on {norm}", f"lower bound on {projection}", "bound"
-        if np.allclose(found, [0, self.gamma, self.radius**2]):
+        if np.allclose([self.norms[0], self.gain, self.growth], [0, self.gamma, self.radius**2]):
             most, least = rf"at most $\sqrt{{{k}}}\,{R}$", rf"at least ${k}\,{gamma}$"
             bound = f"${R}^2/{gamma}^2$"
-        bound = f"{bound} = {self.bound:,.4g}"
-        return {**words, "norm bound": most, "projection bound": least, "bound": bound}
+        return {
+            "norm": norm,
+            "norm bound": most,
+            "projection": projection,
+            "projection bound": least,
+            "bound": f"{bound} = {self.bound:,.4g}",
+            "updates": f"updates ${k}$",
+        }
 
 
 def _ratio(a: Array, b: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -14,6 +13,7 @@ from rosenblatt.plot.canvas import Display, check_classifier
 from rosenblatt.plot.plane import Array, Points
 from rosenblatt.plot.style import Axes
 from rosenblatt.theory.losses import LOSSES
+from rosenblatt.theory.validation import as_numbers
 
 FORMULAS = {
     "hard": "hard: 1 if $s < 0$",
@@ -22,6 +22,8 @@ FORMULAS = {
     "logistic": r"logistic: $\log(1 + e^{-s})$",
     "squared": "squared: $(1 - s)^2$",
 }
+Losses = Sequence[str] | Mapping[str, Callable[[Array], Any]]
+ALL: Losses = tuple(LOSSES)
 Span = tuple[float, float]
 SPAN = (-3.0, 3.0)
 
@@ -38,8 +40,6 @@ class LossesDisplay(Display):
         The values of each curve.
     points : Points or None
         The margins y (w.x + b) of the rows as `X`, with `codes` and `names` of the classes.
-    top : float or None
-        Upper end of the picture; None: that of the curves.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class LossesDisplay(Display):
     Examples
     --------
     >>> from rosenblatt import LossesDisplay
-    >>> display = LossesDisplay.from_names()
+    >>> display = LossesDisplay.from_functions()
     >>> [float(np.interp(-2, display.s, curve)) for curve in display.curves.values()][:3]
     [1.0, 2.0, 3.0]
     >>> import matplotlib.pyplot as plt
@@ -63,46 +63,16 @@ class LossesDisplay(Display):
     s: Array
     curves: dict[str, Array]
     points: Points | None = None
-    top: float | None = None
 
     @classmethod
-    def from_names(
-        cls, names: Sequence[str] = tuple(LOSSES), *, span: Span = SPAN, **options: Any
-    ) -> Self:
-        """Draw losses of the lectures.
+    def from_functions(cls, functions: Losses = ALL, *, span: Span = SPAN, **options: Any) -> Self:
+        """Draw losses of the lectures, or any functions of one variable.
 
         Parameters
         ----------
-        names : list of str, optional
-            Some of 'hard', 'soft', 'hinge', 'logistic', 'squared'; all by default.
-        span : tuple of float, default=(-3, 3)
-            The range of margins that is drawn. The picture is as high as the hinge loss at
-            the left end; the squared loss goes beyond it.
-        **options : dict
-            Passed to `plot`, for example `ax`.
-
-        Returns
-        -------
-        LossesDisplay
-            The picture that was drawn.
-
-        Raises
-        ------
-        ParameterError
-            If a name is unknown, or the span is not two numbers, the smaller first.
-        """
-        return cls._of(names, span).plot(**options)
-
-    @classmethod
-    def from_functions(
-        cls, functions: Mapping[str, Callable[[Array], Any]], *, span: Span = SPAN, **options: Any
-    ) -> Self:
-        """Draw any functions of one variable.
-
-        Parameters
-        ----------
-        functions : dict of str to callable
-            Label, and function of an array.
+        functions : list of str or dict of str to callable, optional
+            Some of 'hard', 'soft', 'hinge', 'logistic', 'squared', by default all; or labels, each
+            with a function of an array.
         span : tuple of float, default=(-3, 3)
             Where they are drawn.
         **options : dict
@@ -116,23 +86,13 @@ class LossesDisplay(Display):
         Raises
         ------
         ParameterError
-            If there is no function, or one does not return an array; or for a bad span.
+            If a name is unknown, or the span is not two numbers, the smaller first.
         """
-        s = _samples(span)
-        curves = {name: np.asarray(f(s), dtype=np.float64) for name, f in functions.items()}
-        if not curves:
-            raise ParameterError("functions is empty. Pass at least one: {'ReLU': relu}.")
-        for name, curve in curves.items():
-            if curve.shape != s.shape:
-                raise ParameterError(
-                    f"{name!r} must return one number for each of {len(s)}, as np.maximum(s, 0) "
-                    f"does; got shape {curve.shape}."
-                )
-        return cls(s, curves).plot(**{"xlabel": "$s$", "ylabel": "", **options})
+        return cls._of(functions, span).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, names: Sequence[str] = tuple(LOSSES), **options: Any
+        cls, estimator: Any, X: Any, y: Any, *, functions: Losses = ALL, **options: Any
     ) -> Self:
         """Draw losses, and below them the margins of these rows under a fitted model.
 
@@ -144,8 +104,8 @@ class LossesDisplay(Display):
             Rows with any number of features.
         y : array-like of shape (n,)
             Their labels.
-        names : list of str, optional
-            Some of 'hard', 'soft', 'hinge', 'logistic', 'squared'; all by default.
+        functions : list of str or dict of str to callable, optional
+            As for `from_functions`.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -172,17 +132,24 @@ class LossesDisplay(Display):
         points = Points.of(np.ones((len(np.asarray(y)), 1)), y, estimator.classes_)
         margins = points.signs * np.asarray(estimator.decision_function(X), dtype=np.float64)
         span = (min(-1.0, 1.05 * float(margins.min())), max(1.0, 1.05 * float(margins.max())))
-        return cls._of(names, span, replace(points, X=margins)).plot(**options)
+        return cls._of(functions, span, replace(points, X=margins)).plot(**options)
 
     @classmethod
-    def _of(cls, names: Sequence[str], span: Span, points: Points | None = None) -> Self:
-        if isinstance(names, str) or not names or not set(names) <= set(LOSSES):
-            raise ParameterError(
-                f"names must be some of {', '.join(map(repr, LOSSES))} in a list, got {names!r}."
-            )
-        s = _samples(span)
-        curves = {name: LOSSES[name](s) for name in names}
-        return cls(s, curves, points, top=max(1.0 - 1.04 * span[0], 1.5))
+    def _of(cls, functions: Losses, span: Span, points: Points | None = None) -> Self:
+        ends = as_numbers(span, "span")
+        if ends.shape != (2,) or ends[0] >= ends[1]:
+            raise ParameterError(f"span must be two numbers, the smaller first, got {span!r}.")
+        if not isinstance(functions, Mapping):
+            if isinstance(functions, str) or not functions or not set(functions) <= set(LOSSES):
+                raise ParameterError(
+                    f"functions must be a list with some of {', '.join(map(repr, LOSSES))}, or a "
+                    f"dict of label to function, got {functions!r}."
+                )
+            functions = {name: LOSSES[name] for name in functions}
+        # on both sides of a step at 0
+        s = np.union1d(np.linspace(ends[0], ends[1], 601), np.clip([-1e-12, 0.0], *ends))
+        curves = {name: np.broadcast_to(f(s), s.shape) for name, f in functions.items()}
+        return cls(s, curves, points)
 
     def plot(
         self,
@@ -216,9 +183,10 @@ class LossesDisplay(Display):
             (self.lines_[name],) = c.ax.plot(self.s, curve, label=label, **c.curve(k))
         c.ax.axvline(0, color=c.colors.ink, lw=0.7, zorder=1)
         c.ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(self.s[0], self.s[-1]))
-        values = np.concatenate(list(self.curves.values()))
-        high = self.top or 1.05 * float(values.max())
-        low = min(0.0, float(values.min())) - 0.03 * high
+        # the squared loss goes beyond the others
+        shown = [v for name, v in self.curves.items() if name != "squared"] or self.curves.values()
+        high = 1.05 * max(float(v.max()) for v in shown)
+        low = min(0.0, *(float(v.min()) for v in self.curves.values())) - 0.03 * high
         if self.points is not None:
             low = -0.16 * high
             rows = np.column_stack([self.points.X, low * np.take([0.35, 0.75], self.points.codes)])
@@ -227,16 +195,3 @@ class LossesDisplay(Display):
         c.ax.set_ylim(low, high)
         c.finish(legend)
         return self
-
-
-def _samples(span: Span) -> Array:
-    try:
-        low, high = map(float, span)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not -math.inf < low < high < math.inf:
-        raise ParameterError(f"span must be two numbers, the smaller first, got {span!r}.")
-    s = np.linspace(low, high, 601)
-    if low < 0 < high:  # both sides of a step at 0
-        s = np.unique(np.concatenate([s[np.abs(s) > 1e-9 * (high - low)], [-1e-12, 0.0]]))
-    return s

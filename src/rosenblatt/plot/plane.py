@@ -18,7 +18,7 @@ from rosenblatt.plot.style import literal
 Array = npt.NDArray[Any]
 RATIO = 4 / 3  # width to height of Axes
 TOO_UNEQUAL = 12.0  # ratio of two ranges from which equal units would hide the smaller
-GRID = 220  # points along each axis at which regions are computed
+GRID = 400  # points along each axis at which regions are computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +61,10 @@ class Points:
     @property
     def signs(self) -> Array:
         """-1 and +1 of two classes."""
-        if len(self.names) > 2:
+        if len(self.names) != 2:
             raise LabelError(
-                f"this picture shows two classes, y has {len(self.names)}. Show one of them "
-                "against the rest: pass y == label."
-            )
-        if len(self.names) < 2:
-            raise LabelError(
-                f"this picture shows two classes, all labels in y are {self.names[0]!r}. Add rows "
-                "of another class."
+                f"this picture shows two classes, y has {len(self.names)} "
+                f"({', '.join(self.names[:5])}). To show one against the rest, pass y == label."
             )
         return 2 * self.codes - 1
 
@@ -88,12 +83,10 @@ def check_two_features(n_features: int) -> None:
         )
 
 
-def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
-    """Raise ParameterError unless this is a whole number in this range."""
-    whole = isinstance(value, (int, np.integer))
-    if not whole or value < low or (high is not None and value > high):
-        where = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ParameterError(f"{name} must be a whole number {where}, got {value!r}.")
+def check_whole(name: str, value: Any, high: int) -> None:
+    """Raise ParameterError unless this is a whole number from 1 to `high`."""
+    if not isinstance(value, (int, np.integer)) or not 1 <= value <= high:
+        raise ParameterError(f"{name} must be a whole number from 1 to {high}, got {value!r}.")
 
 
 def equation(b: float, symbol: str = "w") -> str:
@@ -146,11 +139,6 @@ class Window:
     @property
     def height(self) -> float:
         return self.top - self.bottom
-
-    def show(self, ax: Any, names: Sequence[str]) -> None:
-        """Set limits, names and proportions of the axes."""
-        ax.set(xlim=(self.left, self.right), ylim=(self.bottom, self.top))
-        ax.set(xlabel=names[0], ylabel=names[1], aspect="equal" if self.equal else "auto")
 
     def grid(self, n: int = GRID) -> tuple[Array, Array, Array]:
         """Coordinates of a grid, and its points as rows."""

@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
-from rosenblatt.plot.canvas import Display, check_fitted
-from rosenblatt.plot.plane import (
-    Array,
-    Points,
-    Window,
-    check_two_features,
-    check_whole,
-    dense,
-)
+from rosenblatt.plot.canvas import Display
+from rosenblatt.plot.plane import Array, Points, Window, check_two_features, dense
 from rosenblatt.plot.style import Axes, literal
 
 FEW = 60  # points of a curve that can have a marker each
 MAX_NAMED = 8  # weights that can be told apart
+LINES = 6  # hyperplanes of a run
 
 
 def any_trace(source: Any) -> Trace | OneVsRestTrace:
     """The trace of a fitted Perceptron, or the trace itself."""
-    if not isinstance(source, (Trace, OneVsRestTrace)):
-        check_fitted(source)
-        source = getattr(source, "trace_", None)
-    if not isinstance(source, (Trace, OneVsRestTrace)):
+    if isinstance(source, (Trace, OneVsRestTrace)):
+        return source
+    check_is_fitted(source)
+    if not hasattr(source, "trace_"):
         raise ParameterError(
             "only a rosenblatt.Perceptron keeps the trace of its run. Fit one, or pass a Trace."
         )
-    return source
+    found: Trace | OneVsRestTrace = source.trace_
+    return found
 
 
-def recorded(source: Any, label: Any = None) -> tuple[Array, Array, Any]:
-    """Weights, offsets and record of a run on two classes, or of `label` against the rest."""
+def recorded(source: Any) -> tuple[Array, Array, Any]:
+    """Weights, offsets and record of a run on two classes."""
     trace = any_trace(source)
     if isinstance(trace, OneVsRestTrace):
-        if label is None:
-            first = trace.classes.tolist()[0]
-            raise ParameterError(
-                f"this run has {len(trace)} traces, one for each class against the rest. "
-                f"Choose one: label={first!r}."
-            )
-        trace = trace.of(label)
-    elif label is not None:
+        label = trace.classes.tolist()[0]
         raise ParameterError(
-            f"label={label!r} chooses one of several traces, and this run has one. Leave it out."
+            f"this run has {len(trace)} traces, one for each class against the rest. Draw one of "
+            f"them: pass trace_.of({label!r}) with the labels y == {label!r}, or fit on these."
         )
     if trace.n_updates == 0:
         raise ParameterError(
@@ -58,10 +48,10 @@ def recorded(source: Any, label: Any = None) -> tuple[Array, Array, Any]:
     return *trace.path(), trace.record
 
 
-def recorded_rows(source: Any, X: Any, y: Any, label: Any) -> tuple[Array, Array, Any, Points]:
+def recorded_rows(source: Any, X: Any, y: Any) -> tuple[Array, Array, Any, Points]:
     """The same, and the rows; DataError unless they are those of the run, where it knows them."""
-    w, b, record = recorded(source, label)
-    points = Points.of(X, versus_rest(y, label))
+    w, b, record = recorded(source)
+    points = Points.of(X, y)
     problem = record.setting.problem
     if problem is not None and not (  # a trace that was stored or copied has no rows
         np.array_equal(dense(problem.X), points.X) and np.array_equal(problem.y, points.signs)
@@ -70,14 +60,7 @@ def recorded_rows(source: Any, X: Any, y: Any, label: Any) -> tuple[Array, Array
             "X and y are not the rows and labels this run was made on, or were changed since. "
             "Pass those it was fitted on."
         )
-    if label is not None:
-        points = replace(points, names=("the rest", str(label)))
     return w, b, record, points
-
-
-def versus_rest(y: Any, label: Any) -> Any:
-    """The labels, or for each of them whether it is `label`."""
-    return y if label is None else [v == label for v in np.asarray(y).tolist()]
 
 
 @dataclass(eq=False, repr=False)
@@ -141,7 +124,7 @@ class MistakesDisplay(Display):
             lines = {"mistakes": trace.mistakes}
             if (trace.updates != trace.mistakes).any():
                 lines["updates"] = trace.updates
-        return cls(lines, f"{trace.stop_reason}: {trace.stop_reason.sentence}").plot(**options)
+        return cls(lines, trace.stop_reason.sentence).plot(**options)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the picture.
@@ -208,15 +191,13 @@ class WeightsDisplay(Display):
     names: tuple[str, ...] | None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, label: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Draw the weights of a run that was fitted with ``record="updates"``.
 
         Parameters
         ----------
         estimator : Perceptron or Trace
             A fitted Perceptron, or its `trace_`.
-        label : object, optional
-            With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -232,7 +213,7 @@ class WeightsDisplay(Display):
         """
         names = getattr(estimator, "feature_names_in_", None)
         named = None if names is None else tuple(literal(name) for name in names)
-        w, b, _ = recorded(estimator, label)
+        w, b, _ = recorded(estimator)
         return cls(w, b, named).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, symbol: str = "w") -> Self:
@@ -301,8 +282,8 @@ class HyperplanesDisplay(Display):
     >>> from rosenblatt import HyperplanesDisplay, Perceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
     >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
-    >>> HyperplanesDisplay.from_estimator(clf, X, y, max_lines=4).updates
-    array([ 0,  6, 12, 18])
+    >>> HyperplanesDisplay.from_estimator(clf, X, y).updates
+    array([ 0,  4,  7, 11, 14, 18])
     >>> import matplotlib.pyplot as plt
     >>> plt.close()
     """
@@ -314,16 +295,7 @@ class HyperplanesDisplay(Display):
     b: Array
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        max_lines: int = 8,
-        label: Any = None,
-        **options: Any,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
         """Draw the hyperplanes of a run that was fitted with ``record="updates"``.
 
         Parameters
@@ -334,10 +306,6 @@ class HyperplanesDisplay(Display):
             Rows with two features.
         y : array-like of shape (n,)
             Their labels.
-        max_lines : int, default=8
-            Number of hyperplanes, at least 2: the first, the last, and some between.
-        label : object, optional
-            With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -353,10 +321,9 @@ class HyperplanesDisplay(Display):
         DataError
             If X and y are not the rows of the run, or do not have two features.
         """
-        check_whole("max_lines", max_lines, 2)
-        w, b, _, points = recorded_rows(estimator, X, y, label)
+        w, b, _, points = recorded_rows(estimator, X, y)
         check_two_features(w.shape[1])
-        at = np.unique(np.linspace(0, len(b) - 1, max_lines).round().astype(int))
+        at = np.unique(np.linspace(0, len(b) - 1, LINES).round().astype(int))
         return cls(points, Window.around(points.X), at, w[at], b[at]).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
@@ -374,7 +341,7 @@ class HyperplanesDisplay(Display):
         HyperplanesDisplay
             This display.
         """
-        c = self._canvas(ax)
+        c = self._canvas(ax, self.window, self.points.axes)
         self.lines_ = {}
         last = len(self.updates) - 1
         for k, number in enumerate(self.updates.tolist()):
@@ -383,10 +350,9 @@ class HyperplanesDisplay(Display):
                 look = {"lw": 2.4, "label": f"last (update {number})"}
             elif k == 0:
                 look = {"lw": 1.6, "ls": (0, (1, 1.4)), "label": "start"}
-            line = c.line(self.window, self.w[k], float(self.b[k]), **look)
+            line = c.line(self.w[k], float(self.b[k]), **look)
             if line is not None:
                 self.lines_[number] = line
         self.points_ = c.points(self.points)
-        self.window.show(c.ax, self.points.axes)
         c.finish(legend, grid=False)
         return self

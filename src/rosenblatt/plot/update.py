@@ -141,14 +141,7 @@ class UpdateDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        number: int = 1,
-        *,
-        label: Any = None,
-        **options: Any,
+        cls, estimator: Any, X: Any, y: Any, number: int = 1, **options: Any
     ) -> Self:
         """Draw one update of a run that was fitted with ``record="updates"``.
 
@@ -162,8 +155,6 @@ class UpdateDisplay(Display):
             Their labels.
         number : int, default=1
             Which update, counted from 1.
-        label : object, optional
-            With more than two classes: the class whose hyperplane against the rest is drawn.
         **options : dict
             Passed to `plot`, for example `ax`.
 
@@ -181,9 +172,9 @@ class UpdateDisplay(Display):
         DataError
             If X and y are not the rows of the run, or do not have two features.
         """
-        w, b, record, points = recorded_rows(estimator, X, y, label)
+        w, b, record, points = recorded_rows(estimator, X, y)
         check_two_features(w.shape[1])
-        check_whole("number", number, 1, len(b) - 1)
+        check_whole("number", number, len(b) - 1)
         row, amount = record.row[number - 1], abs(record.amount[number - 1])
         settings, before = record.setting.settings, number - 1
         if not settings.adds_rows:
@@ -224,17 +215,16 @@ class UpdateDisplay(Display):
         ParameterError
             If there is no such frame.
         """
-        check_whole("frame", frame, 1, FRAMES)
-        c = self._canvas(ax)
+        check_whole("frame", frame, FRAMES)
         ends = [np.zeros(2), self.w, self.x, self.step, self.new_w, -0.4 * self.new_w]
         window = Window.around(np.array(ends), pad=0.3, equal=True)
-        window.show(c.ax, ("$x_1$", "$x_2$"))
+        c = self._canvas(ax, window, ("$x_1$", "$x_2$"))
         fade = {"alpha": 0.55} if frame == FRAMES else {}
         before: dict[str, Any] = {"label": "hyperplane before", "ls": DASHES[1], "lw": 1.6}
-        lines = {"old": c.line(window, self.w, self.b or 0.0, **before, **fade)}
+        lines = {"old": c.line(self.w, self.b or 0.0, **before, **fade)}
         if frame >= 4:
             after = {"label": "hyperplane after", "lw": 2.2}
-            lines["new"] = c.line(window, self.new_w, self.new_b or 0.0, **after)
+            lines["new"] = c.line(self.new_w, self.new_b or 0.0, **after)
         self.lines_ = {name: line for name, line in lines.items() if line is not None}
         self._draw_arrows(c, frame, symbol, fade)
         self._draw_arcs(c, window.height if frame == FRAMES else 0.0)

@@ -235,6 +235,19 @@ def test_a_third_class_may_come_late(tmp_path):
     assert done.progressive_error == wrong / 41
 
 
+@pytest.mark.parametrize("chunk_bytes", [100, 1 << 21])
+def test_the_progressive_error_is_that_of_rows_however_parquet_is_cut(tmp_path, chunk_bytes):
+    # a part of a row group names the classes of rows that come in later blocks
+    rng = np.random.default_rng(0)
+    X, words = rng.normal(size=(60, 3)), np.array(["b"] * 20 + ["a"] * 20 + ["c"] * 20)
+    pq.write_table(pa.table({**dict(zip("xyz", X.T, strict=True)), "t": words}), tmp_path / "p")
+    done = fit_file(
+        tmp_path / "p", tmp_path / "m", format="parquet", target="t", chunk_bytes=chunk_bytes
+    )
+    wrong = _wrong_before_learning(X, words, None, done.model.classes, True)
+    assert done.progressive_error == wrong / 60
+
+
 @pytest.mark.parametrize(
     ("X", "y", "weight", "error", "why"),
     [

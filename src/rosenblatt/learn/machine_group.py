@@ -134,8 +134,8 @@ class MachineGroup:
         return [machine for machine in self.machines.values() if machine.reason is None]
 
     def _admit(self, block: Block) -> npt.NDArray[np.int64]:
-        """Machines for the classes of a block. Returns the first row in it of each class, -1 for
-        classes that were seen before."""
+        """Machines for the classes of a block. Returns the first row in it of each class: -1 for
+        classes that were seen before, the number of rows for those that were not seen yet."""
         known = 0 if self.learner is None else len(self.learner.classes)
         if len(self.labels) > MOST_CLASSES:
             raise LabelError(
@@ -156,15 +156,17 @@ class MachineGroup:
             rank = np.argsort(np.argsort(np.array(numbers, learner.classes.dtype)))
             order = np.argsort(values[:known])
             self._rebuild(learner.rename(values[order], rank[order].tolist(), self.settings))
-        first_rows = np.full(len(self.labels), -1)
-        if known == len(self.labels) or not learner.open:
-            return first_rows
-        planes = learner.admit(self.labels.values[known:], self.settings)
-        if planes is not None:
-            self._rebuild(planes)
+        if not learner.open:
+            return np.full(len(self.labels), -1)
+        if known < len(self.labels):
+            planes = learner.admit(self.labels.values[known:], self.settings)
+            if planes is not None:
+                self._rebuild(planes)
+        # a source may name classes of which it has given no row yet
+        first_rows = np.where(learner.counts == 0, block.n_rows, -1)
         codes, rows = np.unique(block.y, return_index=True)
-        new = codes >= known
-        first_rows[self.labels.class_numbers[codes[new]]] = rows[new]
+        numbers, rows = self.labels.class_numbers[codes[codes >= 0]], rows[codes >= 0]
+        first_rows[numbers] = np.minimum(first_rows[numbers], rows)
         return first_rows
 
     def _widen(self, X: Any) -> None:
@@ -340,7 +342,8 @@ class MachineGroup:
 def _among_seen(scores: Array, first_rows: Array) -> npt.NDArray[np.int32]:
     """The class that each row would have been given among those with a row before it; -1: none.
 
-    first_rows : of each class: its first row, -1 for a class that was there before these rows
+    first_rows : of each class: its first row, -1 if it was there before these rows, `len(scores)`
+        or more if it is not among them
     """
     n, n_classes = len(scores), len(first_rows)
     seen = np.arange(n)[:, None] > first_rows

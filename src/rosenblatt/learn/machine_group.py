@@ -165,8 +165,8 @@ class MachineGroup:
         # a source may name classes of which it has given no row yet
         first_rows = np.where(learner.counts == 0, block.n_rows, -1)
         codes, rows = np.unique(block.y, return_index=True)
-        numbers, rows = self.labels.class_numbers[codes[codes >= 0]], rows[codes >= 0]
-        first_rows[numbers] = np.minimum(first_rows[numbers], rows)
+        given = self.labels.class_numbers[codes[codes >= 0]]
+        first_rows[given] = np.minimum(first_rows[given], rows[codes >= 0])
         return first_rows
 
     def _widen(self, X: Any) -> None:

@@ -19,17 +19,17 @@ import numpy as np
 from rosenblatt import fit_file
 from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.source import LabelIndex
+from rosenblatt.io.progress import Watcher
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
-from rosenblatt.stream.train import Silent
 
 
 class Stopped(Exception):
     """Training reached the part of the file where it should stop."""
 
 
-class Until(Silent):
+class Until(Watcher):
     """Stop training at a part of the file."""
 
     def __init__(self, part: float) -> None:

@@ -131,7 +131,7 @@ def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_
         shards = Shards.of(*source(2), client=short)
 
         def end() -> None:
-            wait_until(lambda: list((tmp_path / "saved").glob("checkpoint-*")))
+            wait_until(lambda: list((tmp_path / "saved").glob("checkpoint.*")))
             cluster.close()
 
         with pytest.raises(ClusterError, match="resume=True"):

@@ -24,7 +24,7 @@ from rosenblatt import separability as on_one_machine
 from rosenblatt.cluster import DaskSource, separability
 from rosenblatt.data.block import START, Block, Csr, Position
 from rosenblatt.data.cone import Cone, as_cone
-from rosenblatt.data.source import BaseSource, PerBlock
+from rosenblatt.data.source import PerBlock, Source
 from rosenblatt.errors import DataTypeError, LabelError, UndecidedError
 from rosenblatt.prove.certificate import data_digest
 from tests.strategies import integer_rows
@@ -32,7 +32,7 @@ from tests.strategies import integer_rows
 # ------------------------------------------------- shards without a cluster
 
 
-class Cut(BaseSource):
+class Cut(Source):
     """Rows in pieces that are apart: all that goes there and comes back is pickled."""
 
     remote = True

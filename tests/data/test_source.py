@@ -12,7 +12,7 @@ from rosenblatt import read_chunks
 from rosenblatt.data.block import START, Csr, Position, stack
 from rosenblatt.data.source import ChunkSource, LabelIndex
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.io.block_cache import CachedSource, Shuffle, ShuffledSource
+from rosenblatt.io.block_cache import CachedSource, ShuffledSource
 
 
 def dense(X):
@@ -101,7 +101,7 @@ def test_rows_after_a_position(kind, sparse, tmp_path):
 def test_shuffled_rows_after_a_position(tmp_path):
     X, _, parts = chunks(True)
     with CachedSource(ChunkSource(iter(parts), copy=True), tmp_path) as cached:
-        source = ShuffledSource(cached, Shuffle(3))
+        source = ShuffledSource(cached, 3)
         assert not source.same_order
         assert not source.labels.closed
         whole = rows_of(source.blocks(2))

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rosenblatt.data.block import START, Block, as_csr
-from rosenblatt.data.source import BaseSource, LabelIndex
+from rosenblatt.data.source import LabelIndex, Source
 from rosenblatt.errors import DataError, DataTypeError
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures
@@ -41,7 +41,7 @@ tables = st.lists(
 )
 
 
-class Once(BaseSource):
+class Once(Source):
     """A table as one block."""
 
     def __init__(self, table, X):

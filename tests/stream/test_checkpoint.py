@@ -24,12 +24,12 @@ from rosenblatt import _core
 from rosenblatt.errors import CheckpointError, DataError, ParameterError
 from rosenblatt.io.atomic import replace_file
 from rosenblatt.io.libsvm import Libsvm
+from rosenblatt.io.progress import Watcher
 from rosenblatt.io.safetensors_file import read, write
 from rosenblatt.stream import fit as fit_module
 from rosenblatt.stream.checkpoint import Checkpoint, Interrupted, StopSignals
-from rosenblatt.stream.checkpoint_folder import KEY, CheckpointFolder
+from rosenblatt.stream.checkpoint_folder import KEY, NEWEST, PREVIOUS, CheckpointFolder
 from rosenblatt.stream.fit import fit_file
-from rosenblatt.stream.train import Silent
 
 KINDS = ("svm", "svm.gz", "svm.bz2", "vw", "csv", "parquet", "raw.csv", "raw.parquet", "folder")
 
@@ -38,7 +38,7 @@ class Crash(Exception):
     """As if the process had ended."""
 
 
-class Crashing(Silent):
+class Crashing(Watcher):
     """Crashes at the n-th chunk that is read."""
 
     def __init__(self, n):
@@ -308,7 +308,7 @@ def test_a_full_disk_stops_the_run_and_the_last_good_one_stays(tmp_path, monkeyp
 
     with monkeypatch.context() as patch:
         patch.setattr("rosenblatt.io.safetensors_file.replace_file", full)
-        with pytest.raises(CheckpointError, match=r"No space left.*000\d+\.safetensors is good"):
+        with pytest.raises(CheckpointError, match=r"No space left.*checkpoint.safetensors is good"):
             fit_file(path, tmp_path / "m", resume=True, **settings)
         assert set(os.listdir(tmp_path / "saved")) == names
         shutil.rmtree(tmp_path / "other", ignore_errors=True)
@@ -389,7 +389,7 @@ def content(checkpoint):
 def test_damaged_checkpoints_are_never_believed(two, data, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "damaged"
     folder.mkdir(exist_ok=True)
-    older, newer = (folder / f"checkpoint-00000{k}.safetensors" for k in (1, 2))
+    older, newer = folder / PREVIOUS, folder / NEWEST
     wanted = []
     for path, held in zip((older, newer), two, strict=True):
         path.write_bytes(held)
@@ -496,7 +496,7 @@ def test_other_files_are_refused(tmp_path):
 
 def test_the_folder_is_used_by_one_and_what_was_begun_is_cleared_away(tmp_path):
     pytest.importorskip("fcntl")
-    begun = tmp_path / ".checkpoint-000003.safetensors.0123abcd"
+    begun = tmp_path / ".checkpoint.begun.safetensors.0123abcd"
     begun.write_text("half")
     with CheckpointFolder(tmp_path):
         assert not begun.exists()
@@ -554,7 +554,9 @@ def test_told_to_end_it_saves_and_says_where(tmp_path, number, interruptible):
     settings = {"max_iter": 3, "chunk_bytes": 300, "checkpoint": tmp_path / "saved", **reading}
     settings["checkpoint_every"] = 86400.0  # only when told
     before = signal.getsignal(number)
-    with pytest.raises(Interrupted, match=r"saved in .*000001.*epoch 2, \d+ rows done") as told:
+    with pytest.raises(
+        Interrupted, match=r"saved in .*checkpoint.safetensors.*epoch 2, \d+ rows done"
+    ) as told:
         fit_file(path, tmp_path / "m", watcher=Signalled(20, number), **settings)
     assert told.value.signal == number
     assert signal.getsignal(number) == before

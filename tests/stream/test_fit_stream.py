@@ -173,12 +173,10 @@ def test_a_sorted_file_is_learned_when_shuffled(tmp_path):
     (tmp_path / "sorted.csv").write_text("\n".join(lines))
     asked = {"target": -1, "chunk_bytes": 2000, "keep": "last"}
     errors = {}
-    for seed in (None, 0):
-        done = fit_file(
-            tmp_path / "sorted.csv", tmp_path / "m", shuffle=True, random_state=seed, **asked
-        )
-        errors[seed] = np.mean(done.model.predict(X) != y)
-    assert errors[0] < 0.05 < 0.1 < errors[None]
+    for shuffle in (False, True):
+        done = fit_file(tmp_path / "sorted.csv", tmp_path / "m", shuffle=shuffle, **asked)
+        errors[shuffle] = np.mean(done.model.predict(X) != y)
+    assert errors[True] < 0.05 < 0.1 < errors[False]
 
 
 def test_weights_that_come_back_prove_nothing_when_shuffled():
@@ -200,11 +198,10 @@ def test_blocks_come_from_the_cache_in_any_order(tmp_path, monkeypatch):
         assert len(cache) == 12
         assert min(cache.file_bytes, cache.memory_bytes) > 0
         for order in ([11, 0, 5, 5, 1], range(12)):
-            taken = list(cache.taken(order))  # each in memory of its own
+            taken = list(cache.read(order))  # each in memory of its own
             for k, found in zip(order, taken, strict=True):
                 assert np.array_equal(found.X, chunks[k].X)
-        assert [len(c.y) for c in cache] == [5] * 12
-    shuffled = {}
+            shuffled = {}
     for room in (300, 1 << 26):
         monkeypatch.setattr(cache_module, "MEMORY_BYTES", room)
         model = fit_stream(
@@ -300,8 +297,8 @@ def test_raw_columns_shuffled_and_saved(tmp_path):
         ([([[1.0]], [0, 1])], {}, LabelError, "in chunk 0, .*inconsistent numbers"),
         ([([[1.0], [2.0]], [0, 1]), ([[1.0, 2.0]], [0])], {}, DataError, "chunk 1 has 2 features"),
         ([[1.0], [2.0]], {}, DataError, "chunk 0 is a list, expected pairs"),
-        (np.ones((3, 2)), {}, DataError, "the chunks are a ndarray. Give an iterable of pairs"),
-        (3, {}, DataError, "the chunks are a int"),
+        (np.ones((3, 2)), {}, DataError, "chunks is a ndarray. Give an iterable of pairs"),
+        (3, {}, DataError, "chunks is a int"),
         (lambda: 3, {}, DataError, "returned a int"),
         ("file.svm", {}, DataError, "use fit_file"),
         ([([[np.nan]], [0])], {}, DataError, "in chunk 0, .*NaN"),
@@ -317,6 +314,12 @@ def test_raw_columns_shuffled_and_saved(tmp_path):
             {"shuffle": True, "random_state": 0.5},
             ParameterError,
             "whole number",
+        ),
+        (
+            [([[1.0], [2.0]], [0, 1])],
+            {"shuffle": True, "random_state": None},
+            ParameterError,
+            "got None",
         ),
         ([([[1.0], [2.0]], [0, 1])], {"max_iter": 2.5}, ParameterError, "whole number >= 1"),
         (

@@ -75,7 +75,7 @@ def test_told_to_end_the_command_saves_and_says_where(tmp_path, interruptible):
     assert [code for code, _, _ in ends] == [130, 143], ends
     for _, output, errors in ends:
         assert output == ""
-        assert f"stopped: saved in {saved / 'checkpoint-'}" in errors
+        assert f"stopped: saved in {saved / 'checkpoint.safetensors'}" in errors
         assert len(errors.splitlines()) == 1
     assert not (tmp_path / "m").exists()
     for command in ([*settings, str(tmp_path / "whole")], [*settings, *keeping]):

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from rosenblatt import Perceptron
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Position
-from rosenblatt.data.source import BaseSource, LabelIndex
+from rosenblatt.data.source import LabelIndex, Source
 from rosenblatt.errors import DataError
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.stream.standardized_source import StandardizedSource
 from tests.features.test_table_features import KINDS, ROWS, batch, dense, padded
 
 
-class Encoded(BaseSource):
+class Encoded(Source):
     """Batches of rows, encoded as they are read."""
 
     def __init__(self, table, batches):

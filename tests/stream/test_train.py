@@ -24,11 +24,12 @@ from rosenblatt.errors import (
     RosenblattError,
 )
 from rosenblatt.io.block_cache import BlockCache
+from rosenblatt.io.progress import Watcher
 from rosenblatt.io.reader import Chunk
 from rosenblatt.learn.rules import ALMA, AROW, PA, PA1, PA2, SCW, SOP, Margin, MinOver
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.fit import fit_file
-from rosenblatt.stream.train import Silent, train
+from rosenblatt.stream.train import train
 
 
 def run(chunks, classes=None, scratch=None, **settings):
@@ -158,7 +159,7 @@ def test_the_cache_gives_back_the_same_rows(stream, sparse, block, tmp_path_fact
                 cache.add(Block(A, chunk.y, chunk.sample_weight))
             for _ in range(2):
                 rows, labels, weights = [], [], []
-                for part, label, w, *_ in cache:
+                for part, label, w, *_ in cache.read(range(len(cache))):
                     rows.append(dense(part).copy())
                     labels.append(label.copy())
                     weights.append(np.ones(len(label)) if w is None else w.copy())
@@ -174,7 +175,7 @@ def test_the_cache_is_compact_and_leaves_nothing(tmp_path, monkeypatch):
     for values in (X, X / 2, X / 3):
         with BlockCache(tmp_path) as cache:
             cache.add(Block(values, y, None))
-            (chunk,) = cache
+            (chunk,) = cache.read([0])
             assert np.array_equal(chunk.X, values)
             sizes.append(cache.file_bytes)
             assert cache.memory_bytes == 0
@@ -182,7 +183,7 @@ def test_the_cache_is_compact_and_leaves_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-class Listening(Silent):
+class Listening(Watcher):
     def __init__(self):
         self.said, self.begun = [], []
 
@@ -442,7 +443,7 @@ def test_labels_that_a_model_cannot_hold_are_refused_at_the_first_block(labels, 
     assert not (tmp_path / "m").exists()
 
 
-class Heard(Silent):
+class Heard(Watcher):
     """Knows how many rows were read."""
 
     rows = 0

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rosenblatt.cli.exit_codes import safe, say
-
-if TYPE_CHECKING:
-    from rosenblatt.io.progress import Progress
+from rosenblatt.io.progress import Progress, Watcher
 
 
 @contextmanager
@@ -20,7 +18,7 @@ def progress_bar(quiet: bool) -> Iterator[ProgressBar]:
         yield bar
 
 
-class ProgressBar:
+class ProgressBar(Watcher):
     """A watcher that draws a bar with the rate and the time left, and prints messages.
 
     Parameters
@@ -32,7 +30,7 @@ class ProgressBar:
     """
 
     def __init__(self, say: Callable[[str], None], draw: bool) -> None:
-        self._say, self._draw = say, draw
+        self._print, self._draw = say, draw
         self._bar: Any = None
         self._task: Any = None
 
@@ -67,7 +65,7 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.console.print(safe(f"rosenblatt: {message}"), markup=False, highlight=False)
         else:
-            self._say(message)
+            self._print(message)
 
 
 @contextmanager

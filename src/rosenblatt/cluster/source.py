@@ -22,7 +22,7 @@ from rosenblatt.cluster.shards import SMALL, Shard, Shards
 from rosenblatt.data.block import START, Block, Position
 from rosenblatt.data.cone import two_classes
 from rosenblatt.data.matrix import as_matrix
-from rosenblatt.data.source import BaseSource, LabelIndex, PerBlock, rows_among
+from rosenblatt.data.source import LabelIndex, PerBlock, Source, rows_among
 from rosenblatt.errors import DataTypeError
 
 
@@ -49,7 +49,7 @@ class Traffic:
         )
 
 
-class DaskSource(BaseSource):
+class DaskSource(Source):
     """Rows of two classes in the shards of a cluster, for `separability` and `verify`.
 
     They are read, checked and kept in the memory of the workers when this is made, so several

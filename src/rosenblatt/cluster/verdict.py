@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.cluster.source import DaskSource
 from rosenblatt.data.cone import Cone
-from rosenblatt.data.source import BaseSource
+from rosenblatt.data.source import Source
 from rosenblatt.prove import separability as one_machine
 from rosenblatt.prove.certificate import Certificate
 
@@ -51,7 +51,7 @@ def separability(
     >>> cert.verdict, cert.witness.rows
     ('quasi-separable', (1, 2))
     """
-    rows = X if isinstance(X, Cone | BaseSource) else DaskSource.of(X, y, client)
+    rows = X if isinstance(X, Cone | Source) else DaskSource.of(X, y, client)
     try:
         return one_machine.separability(
             rows, fit_intercept=fit_intercept, max_seconds=max_seconds, max_bits=max_bits

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
+from rosenblatt.errors import DataError
 
 Array = npt.NDArray[Any]
 
@@ -90,13 +91,16 @@ class Block(NamedTuple):
         return Block(X, y[start:stop], weight, first_row + start, end)
 
     def some(self, numbers: Array) -> Block:
-        """Some rows by their numbers in the block, copied."""
+        """Some rows by their numbers in the block, in this order, copied."""
         X, y, weight, _, _ = self
+        weight = None if weight is None else weight[numbers]
         if not isinstance(X, Csr):
-            return Block(X[numbers], y[numbers], None if weight is None else weight[numbers])
-        if not len(numbers):
-            return self.rows(0, 0)
-        return stack([self.rows(k, k + 1) for k in numbers.tolist()])
+            return Block(X[numbers], y[numbers], weight)
+        lengths = np.diff(X.indptr)[numbers]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(X.indptr.dtype)
+        entries = np.arange(indptr[-1]) + np.repeat(X.indptr[numbers] - indptr[:-1], lengths)
+        X = Csr(X.data[entries], X.indices[entries], indptr, X.n_features)
+        return Block(X, y[numbers], weight)
 
     def after(self, position: Position) -> Block | None:
         """The rows after a position, or None if there are none."""
@@ -116,6 +120,8 @@ def stack(blocks: Sequence[Block]) -> Block:
         tables = [_dense(table) if isinstance(table, Csr) else table for table in tables]
     if isinstance(tables[0], Csr):
         lengths = np.concatenate([np.diff(table.indptr) for table in tables])
+        if (size := int(lengths.sum(dtype=np.int64))) > np.iinfo(tables[0].indptr.dtype).max:
+            raise DataError(f"{len(tables)} blocks have {size:,} entries. Give smaller chunks.")
         X = Csr(
             np.concatenate([table.data for table in tables]),
             np.concatenate([table.indices for table in tables]),

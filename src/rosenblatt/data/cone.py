@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.matrix import Matrix, check_kept_by_floats, frame_names
 from rosenblatt.data.problem import Problem
-from rosenblatt.data.source import ArraySource, BaseSource, ChunkSource, PerBlock
+from rosenblatt.data.source import ArraySource, ChunkSource, PerBlock, Source
 from rosenblatt.errors import DataError, DataTypeError, LabelError, UndecidedError
 
 PIECE = 1 << 22  # numbers that a function gets at a time
@@ -241,7 +241,7 @@ def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[in
     """
     if isinstance(X, Cone):
         return replace(X, constant=fit_intercept)
-    if isinstance(X, BaseSource):
+    if isinstance(X, Source):
         return cone_of_source(X, fit_intercept)
     _refuse_dask(X)
     if y is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -174,8 +174,15 @@ def check_exact(y: Array) -> Array:
     return y
 
 
-class Source(Protocol):
-    """Blocks of rows, epoch after epoch.
+@dataclass(frozen=True, eq=False)
+class PerBlock:
+    """A value for every block of a source; as an argument of `map`, each block gets its own."""
+
+    values: tuple[Any, ...]
+
+
+class Source:
+    """Blocks of rows, epoch after epoch; rows that were taken are kept.
 
     Attributes
     ----------
@@ -190,48 +197,19 @@ class Source(Protocol):
     same_order : bool
         Every epoch has the rows in the same order; only then may weights that return be called a
         cycle.
+    remote : bool
+        Every block is with a worker of its own.
     n_rows : int or None
         None until all rows were read once.
     feature_names : sequence of str or None
     """
 
     labels: LabelIndex
-    n_features: int | None
-    resident: bool
-    repeatable: bool
-    same_order: bool
-    n_rows: int | None
-    feature_names: Sequence[str] | None
-
-    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
-        """The blocks of an epoch, from a position on."""
-
-    def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """function(block, *args) for every block, in the order of the rows."""
-
-    def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
-        """The same for values as long as a block, which stay where the block is."""
-
-    def take(self, rows: Sequence[int]) -> Block:
-        """Some rows, by their numbers."""
-
-
-@dataclass(frozen=True, eq=False)
-class PerBlock:
-    """A value for every block of a source; as an argument of `map`, each block gets its own."""
-
-    values: tuple[Any, ...]
-
-
-class BaseSource:
-    """`map`, `map_and_keep` and `take` on top of `blocks`; rows that were taken are kept."""
-
-    labels: LabelIndex
     n_features: int | None = None
     resident = False
     repeatable = True
     same_order = True
-    remote = False  # every block is with a worker of its own
+    remote = False
     n_rows: int | None = None
     feature_names: Sequence[str] | None = None
 
@@ -286,7 +264,7 @@ def rows_among(block: Block, wanted: npt.NDArray[np.int64]) -> tuple[Array, Bloc
     return wanted[low:high], block.some(wanted[low:high] - block.first_row)
 
 
-class ArraySource(BaseSource):
+class ArraySource(Source):
     """Rows in memory, as one block.
 
     Parameters
@@ -323,7 +301,20 @@ class ArraySource(BaseSource):
 CHUNKS = "pairs (X, y) or triples (X, y, sample_weight)"
 
 
-class ChunkSource(BaseSource):
+def open_chunks(chunks: Any) -> Iterator[Any]:
+    """Begin to read chunks, or what the function `chunks` returns."""
+    given = chunks() if callable(chunks) else chunks
+    table = isinstance(given, str | bytes | dict) or hasattr(given, "shape")
+    if table or not isinstance(given, Iterable):
+        what = "the function that opens the chunks returned" if callable(chunks) else "chunks is"
+        raise DataError(
+            f"{what} a {type(given).__name__}. Give an iterable of {CHUNKS}, or a function that "
+            "returns one."
+        )
+    return iter(given)
+
+
+class ChunkSource(Source):
     """Chunks of rows from the user, checked as they come, in float64.
 
     Parameters
@@ -346,16 +337,10 @@ class ChunkSource(BaseSource):
         copy: bool = False,
         exact: bool = False,
     ) -> None:
-        table = isinstance(chunks, str | bytes | dict) or hasattr(chunks, "shape")
-        if not callable(chunks) and (not isinstance(chunks, Iterable) or table):
-            raise DataError(
-                f"the chunks are a {type(chunks).__name__}. Give an iterable of {CHUNKS}, or a "
-                "function that returns one."
-            )
         self.chunks, self.copy, self.exact = chunks, copy, exact
         self._checksums: dict[int, int | None] = {}  # by the first row
         self.labels = LabelIndex() if labels is None else labels
-        self.repeatable = not isinstance(getattr(chunks, "batches", chunks), Iterator)
+        self.repeatable = not isinstance(chunks, Iterator)
         self._used = False
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
@@ -368,15 +353,9 @@ class ChunkSource(BaseSource):
                 "that can be read again: a list of chunks, or a function that returns them."
             )
         self._used = True
-        chunks = self.chunks() if callable(self.chunks) else self.chunks
-        if not isinstance(chunks, Iterable):
-            raise DataError(
-                f"the function that opens the chunks returned a {type(chunks).__name__}. Return "
-                f"something that yields {CHUNKS}."
-            )
         n_rows = 0
         first: Block | None = None
-        for k, chunk in enumerate(chunks):
+        for k, chunk in enumerate(open_chunks(self.chunks)):
             if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
                 raise DataError(f"chunk {k} is a {type(chunk).__name__}, expected {CHUNKS}.")
             if getattr(chunk[0], "shape", (1,))[0] == 0:

@@ -22,23 +22,22 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.block import START, Block, Csr, Position, as_csr
-from rosenblatt.data.source import BaseSource, Source
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.data.block import START, Block, Csr, Position, as_csr, stack
+from rosenblatt.data.source import Source
+from rosenblatt.errors import DataError
 from rosenblatt.io.progress import Progress
 
 MEMORY_BYTES = 1 << 25  # of blocks that stay in memory
+WINDOW = 8  # blocks whose rows are mixed; memory holds about three times as many
 Array = npt.NDArray[Any]
 
 
@@ -53,15 +52,14 @@ class _Place(NamedTuple):
 class _Stored(NamedTuple):
     """A block in the file: values, y, then indptr and indices if sparse, then weights if any."""
 
+    start: int
     shape: tuple[int, int]
     sparse: bool
     places: tuple[_Place, ...]
 
 
 class BlockCache:
-    """Blocks are added one by one and read as often as wanted, in the same order or another.
-
-    A block that comes from the file lies in memory that a later one takes: use it before the next.
+    """Blocks are added one by one, and read as often as wanted, in any order.
 
     Parameters
     ----------
@@ -74,17 +72,10 @@ class BlockCache:
     def __init__(self, folder: Path, progress: Callable[[Progress], object] | None = None) -> None:
         self.folder, self.progress = folder, progress
         self._file: Any = None
-        self._held: list[Block] = []
-        self._blocks: list[_Stored] = []
-        self._starts: list[int] = []  # of blocks in the file
-        self._room: dict[tuple[int, int, Any], Array] = {}
+        self._blocks: list[Block | _Stored] = []
         self.memory_bytes = 0
         self.file_bytes = 0
         self.sparse = False  # whether a block is; then all are given as Csr
-
-    @property
-    def nbytes(self) -> int:
-        return self.memory_bytes + self.file_bytes
 
     def __enter__(self) -> BlockCache:
         return self
@@ -93,21 +84,25 @@ class BlockCache:
         if self._file is not None:
             self._file.close()
 
-    def add(self, block: Block) -> bool:
-        """Store a block, which must not change afterwards; True if it is the first in the file."""
-        self.sparse = self.sparse or isinstance(block.X, Csr)
-        columns = _columns(block)
-        size = sum(array.nbytes for array in columns)
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def add(self, block: Block) -> None:
+        """Store a block, which must not change afterwards."""
+        X, y, weight = block.X, block.y, block.sample_weight
+        sparse = isinstance(X, Csr)
+        self.sparse = self.sparse or sparse
+        arrays = [X.data, y, X.indptr, X.indices] if sparse else [X.ravel(), y]
+        arrays += [] if weight is None else [weight]
+        size = sum(array.nbytes for array in arrays)
         if self._file is None and self.memory_bytes + size <= MEMORY_BYTES:
-            self._held.append(block)
+            self._blocks.append(block)
             self.memory_bytes += size
-            return False
+            return
         if self._file is None:  # open as long as the cache lives
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix=".rosenblatt-cache-")  # noqa: SIM115  # as said
-        self._starts.append(self.file_bytes)
-        places = tuple(map(self._put, columns))
-        self._blocks.append(_Stored(block.X.shape, isinstance(block.X, Csr), places))
-        return len(self._blocks) == 1
+        start = self.file_bytes
+        self._blocks.append(_Stored(start, X.shape, sparse, tuple(map(self._put, arrays))))
 
     def _put(self, array: Array) -> _Place:
         stored = _stored(array)
@@ -117,81 +112,41 @@ class BlockCache:
             self.file_bytes += content.nbytes
         return _Place(stored, array.size, array.dtype)
 
-    def __iter__(self) -> Iterator[Block]:
-        began, rows, seen = time.perf_counter(), 0, 0
-        with closing(self._from_file()) as others:
-            for blocks in (self._held, others):
-                for block in blocks:
-                    yield self._alike(block)
-                    rows += len(block.y)
-                    seen += 1
-                    self._report(seen, rows, time.perf_counter() - began)
+    def read(self, order: Iterable[int]) -> Iterator[Block]:
+        """These blocks, in this order; one is read ahead while the others are used."""
+        began, rows, nbytes = time.perf_counter(), 0, self.memory_bytes + self.file_bytes
+        with ThreadPoolExecutor(1) as reader:
+            coming = (reader.submit(self._get, k) for k in order)
+            ahead, seen = next(coming, None), 0
+            while ahead is not None:
+                block, ahead = ahead.result(), next(coming, None)
+                yield block
+                rows, seen = rows + block.n_rows, seen + 1
+                if self.progress is not None:
+                    seconds = time.perf_counter() - began
+                    self.progress(Progress(nbytes * seen // len(self), nbytes, rows, 0, seconds))
 
-    def __len__(self) -> int:
-        return len(self._held) + len(self._blocks)
-
-    def taken(self, order: Iterable[int]) -> Iterator[Block]:
-        """These blocks, in this order, each in memory of its own."""
-        began, rows = time.perf_counter(), 0
-        for seen, k in enumerate(order, start=1):
-            at = k - len(self._held)
-            if at < 0:
-                block = self._held[k]
+    def _get(self, k: int) -> Block:
+        block = self._blocks[k]
+        if isinstance(block, _Stored):
+            self._file.seek(block.start)
+            X, y, *more = map(self._array, block.places)
+            if block.sparse:
+                indptr, indices, *more = more
+                X = Csr(X, indices, indptr, block.shape[1])
             else:
-                self._file.seek(self._starts[at])
-                self._room = {}
-                block = self._read(self._blocks[at], 0)
-            yield self._alike(block)
-            rows += len(block.y)
-            self._report(seen, rows, time.perf_counter() - began)
-
-    def _alike(self, block: Block) -> Block:
+                X = X.reshape(block.shape)
+            block = Block(X, y, *more)
         return block._replace(X=as_csr(block.X)) if self.sparse else block
 
-    def _from_file(self) -> Generator[Block, None, None]:
-        """Those that are in the file, one read ahead while the others are used."""
-        if not self._blocks:
-            return
-        self._file.seek(0)
-        with ThreadPoolExecutor(1) as reader:
-            ahead = reader.submit(self._read, self._blocks[0], 0)
-            for k in range(1, len(self._blocks)):
-                block = ahead.result()
-                ahead = reader.submit(self._read, self._blocks[k], k % 2)
-                yield block
-            yield ahead.result()
-
-    def _report(self, seen: int, rows: int, seconds: float) -> None:
-        if self.progress is not None:
-            done = self.nbytes * seen // len(self)
-            self.progress(Progress(done, self.nbytes, rows, 0, seconds))
-
-    def _read(self, block: _Stored, side: int) -> Block:
-        X, y, *more = (self._get((side, k), place) for k, place in enumerate(block.places))
-        if block.sparse:
-            indptr, indices, *more = more
-            return Block(Csr(X, indices, indptr, block.shape[1]), y, more[0] if more else None)
-        return Block(X.reshape(block.shape), y, more[0] if more else None)
-
-    def _get(self, key: tuple[int, int], place: _Place) -> Array:
-        """One array of a block, in memory that is used again."""
+    def _array(self, place: _Place) -> Any:
         if place.stored is None:
             return np.ones(place.length, place.dtype)
-        room = self._room.get((*key, place.stored))
-        if room is None or room.size < place.length:
-            room = self._room[*key, place.stored] = np.empty(place.length, place.stored)
-        values = room[: place.length]
+        values = np.empty(place.length, place.stored)
         into: Any = values.view(np.uint8)
         if self._file.readinto(into) != values.nbytes:
             raise DataError("the cache of parsed rows was cut short while in use. Run it again.")
         return values.astype(place.dtype, copy=False)
-
-
-def _columns(block: Block) -> list[Array]:
-    """The arrays of a block, in the order in which they are stored."""
-    X, y, weight = block.X, block.y, block.sample_weight
-    columns = [X.data, y, X.indptr, X.indices] if isinstance(X, Csr) else [X.ravel(), y]
-    return columns if weight is None else [*columns, weight]
 
 
 def _stored(array: Array) -> np.dtype[Any] | None:
@@ -210,95 +165,17 @@ def _holds(values: Array, test: Callable[[Array], Array]) -> bool:
     return bool(test(values[:64]).all() and test(values).all())
 
 
-WINDOW = 8  # blocks whose rows are mixed; memory holds about three times as many
+def random_order(seed: int, epoch: int, k: int, n: int) -> npt.NDArray[np.int64]:
+    """Which of n things comes first, second, ...: blocks for k = 0, else rows of window k.
+
+    >>> random_order(7, 1, 0, 5).tolist()
+    [1, 3, 2, 4, 0]
+    """
+    bits = np.random.PCG64(np.random.SeedSequence([seed, epoch, k]))
+    return np.argsort(bits.random_raw(n), kind="stable")
 
 
-@dataclass(frozen=True)
-class Shuffle:
-    """Orders of blocks and of rows, drawn from a seed from 0 to 2**32 - 1."""
-
-    seed: int
-
-    @classmethod
-    def from_seed(cls, seed: int | None) -> Shuffle | None:
-        """Check a seed; None for rows in order."""
-        if seed is None:
-            return None
-        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if not (whole and 0 <= seed < 2**32):
-            raise ParameterError(
-                f"random_state must be a whole number from 0 to {2**32 - 1:,}, got {seed!r}."
-            )
-        return cls(int(seed))
-
-    def order(self, epoch: int, k: int, n: int) -> npt.NDArray[np.int64]:
-        """Which of n things comes first, second, ...: blocks for k = 0, else rows of window k.
-
-        >>> Shuffle(seed=7).order(1, 0, 5).tolist()
-        [1, 3, 2, 4, 0]
-        """
-        bits = np.random.PCG64(np.random.SeedSequence([self.seed, epoch, k]))
-        return np.argsort(bits.random_raw(n), kind="stable")
-
-    def windows(self, blocks: Iterable[Block], epoch: int) -> Iterator[Block]:
-        """The rows of every window as one block. The blocks must stay as they are meanwhile."""
-        left, k = iter(blocks), 0
-        while held := list(islice(left, WINDOW)):
-            k += 1
-            n = sum(len(block.y) for block in held)
-            mixed = permuted(held, self.order(epoch, k, n))
-            del held  # before the next ones come
-            yield mixed
-            del mixed
-
-
-def permuted(blocks: list[Block], order: npt.NDArray[np.int64]) -> Block:
-    """Row i of the result is row order[i] of all blocks, one after the other."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    starts = np.cumsum([0, *(len(block.y) for block in blocks)])
-    places = [place[lo:hi] for lo, hi in pairwise(starts)]
-    y = np.concatenate([block.y for block in blocks])[order]
-    weight = None
-    if any(block.sample_weight is not None for block in blocks):
-        weight = np.ones(len(order))
-        for block, at in zip(blocks, places, strict=True):
-            weight[at] = 1.0 if block.sample_weight is None else block.sample_weight
-    tables = [block.X for block in blocks]
-    sparse = isinstance(tables[0], Csr)
-    return Block((_sparse if sparse else _dense)(tables, places), y, weight)
-
-
-def _dense(tables: list[Array], places: list[Array]) -> Array:
-    widths = {X.shape[1] for X in tables}
-    if len(widths) > 1:
-        raise DataError(f"rows of {max(widths)} features among rows of {min(widths)}.")
-    X = np.empty((sum(map(len, places)), widths.pop()), tables[0].dtype)
-    for part, at in zip(tables, places, strict=True):
-        X[at] = part
-    return X
-
-
-def _sparse(tables: list[Any], places: list[Array]) -> Csr:
-    n, size = sum(map(len, places)), sum(len(X.data) for X in tables)
-    if size > np.iinfo(np.int32).max:
-        raise DataError(
-            f"{len(tables)} blocks have {size:,} entries, more than are shuffled at a time. Give "
-            "smaller chunks."
-        )
-    indptr = np.zeros(n + 1, dtype=np.int32)
-    for part, at in zip(tables, places, strict=True):
-        indptr[at + 1] = np.diff(part.indptr)
-    np.cumsum(indptr, out=indptr)
-    data, indices = np.empty(size), np.empty(size, dtype=np.int32)
-    for part, at in zip(tables, places, strict=True):
-        ahead = indptr[at] - part.indptr[:-1]  # how far each row moves
-        to = np.repeat(ahead, np.diff(part.indptr)) + np.arange(len(part.data))
-        data[to], indices[to] = part.data, part.indices
-    return Csr(data, indices, indptr, max(X.shape[1] for X in tables))
-
-
-class CachedSource(BaseSource):
+class CachedSource(Source):
     """A source that is read once; later epochs come from a cache, in memory and in a file.
 
     Parameters
@@ -317,7 +194,7 @@ class CachedSource(BaseSource):
         source: Source,
         folder: Path,
         progress: Callable[[Progress], object] | None = None,
-        say: Callable[[str], object] | None = None,
+        say: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.source, self.labels, self.n_rows = source, source.labels, source.n_rows
         self.cache, self._say = BlockCache(folder, progress), say
@@ -337,11 +214,14 @@ class CachedSource(BaseSource):
                 yield rest
 
     def _filling(self) -> Iterator[Block]:
+        cache = self.cache
         for block in self.source.blocks():
-            if self.cache.add(block) and self._say:
+            before = cache.file_bytes
+            cache.add(block)
+            if cache.file_bytes > before == 0:
                 self._say(
-                    f"parsed rows beyond {self.cache.memory_bytes / 1e6:,.0f} MB are cached in a "
-                    f"file in {self.cache.folder} until the end"
+                    f"parsed rows beyond {cache.memory_bytes / 1e6:,.0f} MB are cached in a "
+                    f"file in {cache.folder} until the end"
                 )
             self._ends.append(block.end)
             yield block
@@ -350,7 +230,7 @@ class CachedSource(BaseSource):
 
     def _cached(self) -> Iterator[Block]:
         first_row = 0
-        for block, end in zip(self.cache, self._ends, strict=True):
+        for block, end in zip(self.cache.read(range(len(self.cache))), self._ends, strict=True):
             yield block._replace(first_row=first_row, end=end)
             first_row = end.rows
 
@@ -361,13 +241,13 @@ class CachedSource(BaseSource):
                 pass
 
 
-class ShuffledSource(BaseSource):
+class ShuffledSource(Source):
     """The rows of a cached source in an order drawn from a seed, another one in every epoch."""
 
     same_order = False
 
-    def __init__(self, source: CachedSource, shuffle: Shuffle) -> None:
-        self.source, self.shuffle = source, shuffle
+    def __init__(self, source: CachedSource, seed: int) -> None:
+        self.source, self.seed = source, seed
         self.labels = source.labels
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
@@ -375,10 +255,16 @@ class ShuffledSource(BaseSource):
         self.source.fill()
         self.labels.closed = True  # all were seen
         self.n_rows, self.feature_names = self.source.n_rows, self.source.feature_names
-        cache, rows = self.source.cache, 0
-        order = self.shuffle.order(epoch, 0, len(cache)).tolist()
-        for mixed in self.shuffle.windows(cache.taken(order), epoch):
-            block = mixed._replace(first_row=rows, end=Position(rows=rows + len(mixed.y)))
-            rows = block.end.rows
-            if rest := block.after(after):
+        cache, rows, window = self.source.cache, 0, 0
+        blocks = cache.read(random_order(self.seed, epoch, 0, len(cache)).tolist())
+        while held := list(islice(blocks, WINDOW)):
+            window += 1
+            whole = stack(held)
+            del held  # before the next copy
+            mixed = whole.some(random_order(self.seed, epoch, window, whole.n_rows))
+            del whole
+            end = Position(rows=rows + mixed.n_rows)
+            if rest := mixed._replace(first_row=rows, end=end).after(after):
                 yield rest
+            rows = end.rows
+            del mixed, rest  # before the next window is read

@@ -1,4 +1,4 @@
-"""Progress of one pass over a file."""
+"""Progress of one pass over a file, and who is told."""
 
 from __future__ import annotations
 
@@ -47,3 +47,16 @@ class Progress:
             f"{part:.0f} %, {self.rows:,} rows, {skipped}{self.rows_per_second:,.0f} rows/s, "
             f"{self.seconds_left:.0f} s left"
         )
+
+
+class Watcher:
+    """Receives the progress and the messages of a run, and ignores them: a base of others."""
+
+    def begin(self, epoch: int) -> None:
+        """An epoch begins."""
+
+    def progress(self, now: Progress) -> None:
+        """Another block was read."""
+
+    def say(self, message: str) -> None:
+        """A message of one line."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.source import BaseSource, LabelIndex, check_exact
+from rosenblatt.data.source import LabelIndex, Source, check_exact
 from rosenblatt.errors import DataError, MalformedLineError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
@@ -38,7 +38,7 @@ from rosenblatt.io.vw import VWText
 PEEK = 1 << 16  # bytes that tell the format
 
 
-class FileSource(BaseSource):
+class FileSource(Source):
     """The rows of files, or of a pipe.
 
     Parameters

@@ -1,14 +1,9 @@
-"""Checkpoint folder: the last two checkpoints of a run, so that a good one is always there.
-
-A new one is written beside the others, whole or not at all, and only then is the oldest removed.
-If the newest cannot be read, the one before is used.
-"""
+"""Checkpoint folder: the last two checkpoints of a run, so that a good one is always there."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,8 +13,8 @@ import numpy.typing as npt
 from rosenblatt.errors import CheckpointError, DataError
 from rosenblatt.io.safetensors_file import Damaged, read, write
 
-NAMED = re.compile(r"checkpoint-([0-9]{1,18})\.safetensors")
-BEGUN = re.compile(r"\.checkpoint-[0-9]{1,18}\.safetensors\.[0-9a-f]{8}")  # see `replace_file`
+NEWEST, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
+BEGUN = "checkpoint.begun.safetensors"
 KEY = "rosenblatt-checkpoint"
 HEADER_BYTES = 1 << 24
 
@@ -31,25 +26,28 @@ class CheckpointFolder:
 
     Parameters
     ----------
-    folder : made if it is not there
-    say : receives messages about damaged files
+    folder : Path
+        Made if it is not there.
+    say : function
+        Receives messages about damaged files.
+
+    Attributes
+    ----------
+    good : Path or None
+        The checkpoint that was read or written last.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], object] = lambda _: None) -> None:
         self.folder, self.say = folder, say
+        self.good: Path | None = None
         self._lock: Any = None
-        self._good: int | None = None  # the newest that was written or read
-        self._last = 0
 
     def __enter__(self) -> CheckpointFolder:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.folder / "lock")
-            numbers = self._numbers()
-            for name in os.listdir(self.folder):
-                if BEGUN.fullmatch(name):  # what a run that was killed had begun
-                    with suppress(OSError):
-                        os.unlink(self.folder / name)
+            for begun in self.folder.glob(f"*{BEGUN}*"):  # by a run that was killed
+                begun.unlink()
         except OSError as e:
             self.__exit__()
             why = "another run uses it" if isinstance(e, BlockingIOError) else str(e)
@@ -57,7 +55,6 @@ class CheckpointFolder:
                 f"cannot keep checkpoints in {self.folder}: {why}. Give a folder of its own that "
                 "can be written to."
             ) from e
-        self._last = max(numbers, default=0)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,28 +62,21 @@ class CheckpointFolder:
             self._lock.close()
             self._lock = None
 
-    def path(self, number: int) -> Path:
-        return self.folder / f"checkpoint-{number:06d}.safetensors"
-
-    @property
-    def good(self) -> Path | None:
-        """The newest that is known to be good."""
-        return None if self._good is None else self.path(self._good)
-
     def newest(self, made: Callable[[dict[str, Any], dict[str, npt.NDArray[Any]]], T]) -> T | None:
         """What `made` makes of the newest that is whole; None if there is none at all."""
         damaged = []
-        for number in sorted(self._numbers(), reverse=True):
-            path = self.path(number)
+        for path in (self.folder / NEWEST, self.folder / PREVIOUS):
             try:
                 held = read(path, KEY, HEADER_BYTES)
                 found = made({"format": held.format, **held.facts}, held.arrays)
+            except FileNotFoundError:
+                continue
             except (Damaged, OSError) as e:
                 damaged.append(f"{path} is damaged ({e})")
                 continue
-            self._good = number
-            for what in damaged:
-                self.say(f"{what}: using the one before, {path.name}")
+            self.good = path
+            if damaged:
+                self.say(f"{damaged[0]}: using the one before, {path.name}")
             return found
         if damaged:
             raise CheckpointError(
@@ -98,15 +88,15 @@ class CheckpointFolder:
     def save(
         self, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], alone: bool = False
     ) -> Path:
-        """Write a new checkpoint. If that fails, all stay; else only the previous one does.
-
-        alone : remove the previous one too
-        """
-        number = self._last + 1
-        path = self.path(number)
+        """Write a new checkpoint and keep the good one before it, unless this is to be `alone`."""
+        begun, path, previous = (self.folder / name for name in (BEGUN, NEWEST, PREVIOUS))
         try:
             described = {k: v for k, v in facts.items() if k != "format"}
-            write(path, KEY, facts["format"], described, arrays, HEADER_BYTES)
+            write(begun, KEY, facts["format"], described, arrays, HEADER_BYTES)
+            if self.good == path:
+                os.replace(path, previous)
+                self.good = previous
+            os.replace(begun, path)
         except (OSError, DataError) as e:
             there = "no checkpoint is there"
             if self.good is not None and self.good.exists():
@@ -115,22 +105,11 @@ class CheckpointFolder:
                 f"cannot write a checkpoint in {self.folder}: {e}; {there}. Make room or mend the "
                 "folder, then run the same command with --resume (resume=True)."
             ) from e
-        kept = {number} if alone else {number, self._good}
-        self._good = self._last = number
-        with suppress(OSError):
-            for old in self._numbers():
-                if old not in kept:
-                    os.unlink(self.path(old))
+        if alone or self.good is None:
+            with suppress(OSError):
+                previous.unlink(missing_ok=True)
+        self.good = path
         return path
-
-    def _numbers(self) -> list[int]:
-        return list(_numbered(os.listdir(self.folder)))
-
-
-def _numbered(names: list[str]) -> Iterator[int]:
-    for name in names:
-        if found := NAMED.fullmatch(name):
-            yield int(found[1])
 
 
 def _locked(path: Path) -> Any:
@@ -142,9 +121,9 @@ def _locked(path: Path) -> Any:
         return file
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as e:
-        if isinstance(e, BlockingIOError):
-            file.close()
-            raise
-        # some network folders have no locks
+    except BlockingIOError:
+        file.close()
+        raise
+    except OSError:  # some network folders have no locks
+        pass
     return file

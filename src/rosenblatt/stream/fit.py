@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +15,24 @@ import numpy.typing as npt
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.labels import as_labels, sorted_classes
-from rosenblatt.data.source import ChunkSource, LabelIndex
+from rosenblatt.data.source import ChunkSource, LabelIndex, Source
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
-from rosenblatt.io.block_cache import Shuffle
 from rosenblatt.io.location import is_pipe, is_url
 from rosenblatt.io.parquet import dataset_files, is_dataset
+from rosenblatt.io.progress import Watcher
 from rosenblatt.io.reader import FileChunks, FileSource, open_source
-from rosenblatt.io.text_format import ReadOptions
-from rosenblatt.learn.machine_group import MachineGroup
+from rosenblatt.io.text_format import ReadOptions, is_whole
 from rosenblatt.learn.rules import Rule, resolve
-from rosenblatt.learn.settings import CHECKS, TrainingSettings
+from rosenblatt.learn.settings import CHECKS, TrainingSettings, check_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver
-from rosenblatt.stream.table_chunks import TableChunks, open_chunks
-from rosenblatt.stream.train import Silent, Trained, Watcher, train
+from rosenblatt.stream.table_chunks import TableChunks
+from rosenblatt.stream.train import Trained, train
 from rosenblatt.text import printable
 
 Array = npt.NDArray[Any]
@@ -83,10 +82,10 @@ class FitResult:
 
     model: LinearModel
     trace: Trace | OneVsRestTrace
-    skipped: SkippedLines
     seconds: float
     epoch_seconds: tuple[float, ...]
     progressive_error: float
+    skipped: SkippedLines = field(default_factory=SkippedLines)
     cache_memory_bytes: int = 0
     cache_file_bytes: int = 0
     out: Path | None = None
@@ -161,26 +160,37 @@ class FitResult:
 
 
 def settings_for(
-    max_iter: int, keep: str, rule: str | Rule, eta0: float, fit_intercept: bool
+    max_iter: int,
+    keep: str,
+    rule: str | Rule,
+    eta0: float,
+    fit_intercept: bool,
+    shuffle: bool,
+    random_state: int,
 ) -> tuple[dict[str, Any], TrainingSettings]:
     """Check what was asked for: as a model file has it, and as the engine takes it."""
-    is_valid, words = CHECKS["max_iter"]
-    if not is_valid(max_iter):
-        raise ParameterError(f"max_iter must be {words}, got {max_iter!r}.")
+    rule = resolve(rule)
+    options: dict[str, Any] = {
+        "max_iter": max_iter, "keep": keep, "rule": str(rule), "eta0": eta0,
+        "fit_intercept": fit_intercept,
+    }  # fmt: skip
+    check_params(options, {name: CHECKS[name] for name in ("max_iter", "fit_intercept")}, "fit")
     if keep not in ("average", "last"):
         raise ParameterError(f"keep must be 'average' or 'last' for a file, got {keep!r}.")
     if not 0 < eta0 < np.inf:
         raise ParameterError(f"eta0 must be a finite number > 0, got {eta0!r}.")
-    rule = resolve(rule)
     if eta0 != 1 and not rule.has_rate:
         raise ParameterError(
             f"rule={rule.name!r} finds the size of its steps itself, got eta0={eta0!r}. Leave eta0 "
             "out."
         )
-    options = {
-        "max_iter": max_iter, "keep": keep, "rule": str(rule), "eta0": eta0,
-        "fit_intercept": fit_intercept,
-    }  # fmt: skip
+    if shuffle:
+        if not (is_whole(random_state) and 0 <= random_state < 2**32):
+            raise ParameterError(
+                "random_state must be a whole number from 0 to 4,294,967,295, got "
+                f"{random_state!r}."
+            )
+        options |= {"shuffle": True, "random_state": int(random_state)}
     settings = TrainingSettings(
         rule=rule, eta0=float(eta0), fit_intercept=fit_intercept, max_iter=max_iter,
         keep="last" if keep == "last" else "average",
@@ -192,23 +202,27 @@ def settings_for(
 def _result(
     run: Trained,
     began: float,
-    feature_names: Sequence[str],
     options: Mapping[str, Any],
-    source: FileSource | None = None,
+    source: Source,
+    *,
+    given_names: tuple[str, ...] | None = None,
     table: TableFeatures | None = None,
-    skipped: SkippedLines | None = None,
     reader: Mapping[str, Any] | None = None,
-    **more: Any,
+    out: Path | None = None,
 ) -> FitResult:
-    group = run.group
+    group, read = run.group, source if isinstance(source, FileSource) else None
     coef, intercept = group.kept()
+    names, deviations = given_names or tuple(source.feature_names or ()), None
     spaces: tuple[str, ...] = ()
-    deviations = None
-    if source is not None:
-        coef = coef[:, source.columns(coef.shape[1])]
+    if read is not None:
+        coef, table = coef[:, read.columns(coef.shape[1])], read.encoder
+    if given_names is not None and len(names) != coef.shape[1]:
+        raise ParameterError(
+            f"feature_names has {len(names)} names, the rows have {coef.shape[1]} features."
+        )
     if table is not None:
         coef = np.pad(coef, ((0, 0), (0, table.n_features - coef.shape[1])))
-        feature_names, spaces = table.names()
+        names, spaces = table.names()
         if run.scaled is not None:
             coef, intercept = run.scaled.unscaled(coef, intercept)
             deviations = run.scaled.deviations(table.n_features)
@@ -217,8 +231,8 @@ def _result(
     trace = group.trace()
     progressive_error = group.errors / group.n_scored
     model = LinearModel(
-        coef, intercept, group.learner.classes, tuple(feature_names), options,
-        reader or {} if source is None else source.settings(),
+        coef, intercept, group.learner.classes, names, options,
+        reader or {} if read is None else read.settings(),
         training={  # no times: the same run gives the same file
             "rows": group.n_rows, "epochs": group.n_epochs, "mistakes": trace.n_mistakes,
             "updates": trace.n_updates, "progressive_error": progressive_error,
@@ -226,11 +240,18 @@ def _result(
         },
         columns=None if table is None or table.is_plain else table.to_dict(),
         namespaces=spaces, deviations=deviations,
-        large_indices=None if source is None else source.large_indices,
+        large_indices=None if read is None else read.large_indices,
     )  # fmt: skip
+    more: dict[str, Any] = {}
+    if read is not None:
+        more = {
+            "file": Path(read.place), "file_bytes": read.size, "skipped": read.skipped,
+            "unlabelled": read.unlabelled,
+        }  # fmt: skip
     return FitResult(
-        model, trace, skipped or SkippedLines(), time.perf_counter() - began, run.epoch_seconds,
-        progressive_error, run.cache_memory_bytes, run.cache_file_bytes, table=table, **more,
+        model, trace, seconds=time.perf_counter() - began, epoch_seconds=run.epoch_seconds,
+        progressive_error=progressive_error, cache_memory_bytes=run.cache_memory_bytes,
+        cache_file_bytes=run.cache_file_bytes, table=table, out=out, **more,
     )  # fmt: skip
 
 
@@ -322,38 +343,31 @@ def fit_file(
     (array([2, 1, 0]), array([[ 2., -1.]]))
     """
     began, out = time.perf_counter(), Path(out)
-    options, settings = settings_for(max_iter, keep, rule, eta0, fit_intercept)
-    order = Shuffle.from_seed(random_state) if shuffle else None
+    options, settings = settings_for(
+        max_iter, keep, rule, eta0, fit_intercept, shuffle, random_state
+    )
     for path in local_files(file):
         check_output(out, {"the data file": path})
-    watcher = watcher or Silent()
+    watcher = watcher or Watcher()
     reading.setdefault("progress", watcher.progress)
     read = ReadOptions.of({**reading, "kinds": kinds or None, "missing": missing or None})
     check_scale(scale)
     asked = {**options, "scale": scale}
     if shuffle:
-        seeded = {"shuffle": True, "random_state": random_state}
-        options |= seeded
-        asked |= seeded
         asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
     with _checkpoints(checkpoint, checkpoint_every, resume, asked, file, watcher) as saves:
         source, scaled = open_table(file, read, scale, watcher.say)
         if saves is not None:
             saves.check_reader(source.described())
-        table: TableFeatures | None = source.encoder
         run = train(
-            source, settings, scratch=out.parent, shuffle=order, watcher=watcher, checkpoint=saves,
-            scaled=table if scaled else None,
+            source, settings, scratch=out.parent, shuffle=options.get("random_state"),
+            watcher=watcher, checkpoint=saves, scaled=source.encoder if scaled else None,
         )  # fmt: skip
-        result = _result(
-            run, began, source.format.feature_names, options, source, table, out=out,
-            file=Path(source.place), file_bytes=source.size, skipped=source.skipped,
-            unlabelled=source.unlabelled,
-        )  # fmt: skip
+        result = _result(run, began, options, source, out=out)
         save_model(result.model, out)
         if saves is not None:
             saves.finish()
-    for remark in () if table is None else table.remarks():
+    for remark in () if result.table is None else result.table.remarks():
         watcher.say(remark)
     return result
 
@@ -523,41 +537,35 @@ def fit_stream(
             f"chunks is a {type(chunks).__name__}. Read it with read_chunks(..., target=...), or "
             "use fit_file."
         )
-    options, settings = settings_for(max_iter, keep, rule, eta0, fit_intercept)
-    order = Shuffle.from_seed(random_state) if shuffle else None
-    if shuffle:
-        options |= {"shuffle": True, "random_state": random_state}
+    options, settings = settings_for(
+        max_iter, keep, rule, eta0, fit_intercept, shuffle, random_state
+    )
     check_scale(scale)
-    feature_names = _unique(feature_names)
-    named = None if classes is None else sorted_classes(as_labels(classes, name="classes"))
-    training: dict[str, Any] = {
-        "settings": settings, "shuffle": order, "watcher": watcher or Silent(),
-    }  # fmt: skip
-    labels = LabelIndex() if named is None else LabelIndex(named, closed=True)
+    names = _unique(feature_names)
+    labels = LabelIndex()
+    if classes is not None:
+        labels = LabelIndex(sorted_classes(as_labels(classes, name="classes")), closed=True)
+    watcher, table, reader = watcher or Watcher(), None, {}
     if isinstance(chunks, FileChunks):
-        read = chunks.source(labels)
-        scaled = encode_table(read, scale, training["watcher"].say)
-        scratch = _folder(cache) if shuffle or max_iter > 1 else None
-        run = train(read, scratch=scratch, scaled=read.encoder if scaled else None, **training)
-        names = _names(feature_names, run.group) or read.format.feature_names
-        return _result(
-            run, began, names, options, read, read.encoder, file=Path(read.place),
-            file_bytes=read.size, skipped=read.skipped, unlabelled=read.unlabelled,
-        )  # fmt: skip
-    opened = open_chunks(chunks, kinds, missing, scale)
-    tables = opened if isinstance(opened, TableChunks) else None
-    if tables is not None and feature_names is not None:
-        raise ParameterError("feature_names is for arrays; these columns have names. Leave it out.")
-    source = ChunkSource(opened, labels, copy=max_iter > 1 or shuffle)
-    cached = shuffle or (max_iter > 1 and (not source.repeatable or cache is not None))
+        source: Any = chunks.source(labels)
+        scaled = encode_table(source, scale, watcher.say)
+        scaler, cached = source.encoder if scaled else None, max_iter > 1
+    else:
+        tables = TableChunks(chunks, kinds, missing, scale)
+        table, reader = tables.table, {"missing": list(missing)} if missing else {}
+        if table is not None and names is not None:
+            raise ParameterError(
+                "feature_names is for arrays; these columns have names. Leave it out."
+            )
+        source = ChunkSource(tables, labels, copy=max_iter > 1 or shuffle)
+        source.repeatable = not isinstance(chunks, Iterator)
+        scaler = table if tables.scaled else None
+        cached = max_iter > 1 and (not source.repeatable or cache is not None)
     run = train(
-        source, scratch=_folder(cache) if cached else None,
-        scaled=None if tables is None else tables.scaled, **training,
+        source, settings, scratch=_folder(cache) if cached or shuffle else None,
+        shuffle=options.get("random_state"), watcher=watcher, scaled=scaler,
     )  # fmt: skip
-    names = _names(feature_names, run.group) or tuple(source.feature_names or ())
-    table = None if tables is None else tables.table
-    reader = {"missing": list(missing)} if missing else {}
-    return _result(run, began, names, options, table=table, reader=reader)
+    return _result(run, began, options, source, given_names=names, table=table, reader=reader)
 
 
 def _folder(cache: str | Path | None) -> Path:
@@ -578,14 +586,3 @@ def _unique(names: Any) -> tuple[str, ...] | None:
         twice = next(name for k, name in enumerate(texts) if name in texts[:k])
         raise ParameterError(f"feature_names has {twice!r} twice. Give each feature its own name.")
     return texts
-
-
-def _names(names: tuple[str, ...] | None, group: MachineGroup) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    width = group.kept()[0].shape[1]
-    if len(names) != width:
-        raise ParameterError(
-            f"feature_names has {len(names)} names, the rows have {width} features."
-        )
-    return names

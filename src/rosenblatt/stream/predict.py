@@ -20,12 +20,12 @@ from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.libsvm import index_of
 from rosenblatt.io.location import STANDARD_INPUT, locate
 from rosenblatt.io.parquet import is_dataset
+from rosenblatt.io.progress import Watcher
 from rosenblatt.io.reader import FileSource, format_in, open_source
 from rosenblatt.io.text_format import SETTINGS, Labels, ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model
 from rosenblatt.stream.fit import local_files
-from rosenblatt.stream.train import Silent, Watcher
 
 Array = npt.NDArray[Any]
 
@@ -133,7 +133,7 @@ def predict_file(
         for path in local_files(file):
             check_output(out, {"the data file": path})
         check_output(out, {"the model": Path(model)})
-    watcher = watcher or Silent()
+    watcher = watcher or Watcher()
     reading.setdefault("progress", watcher.progress)
     source = _opened(held, file, reading)
     watcher.begin(1)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosenblatt._core import standardize_csr, standardize_dense
 from rosenblatt.data.block import START, Block, Csr, Position
-from rosenblatt.data.source import BaseSource
+from rosenblatt.data.source import Source
 from rosenblatt.errors import DataError
 from rosenblatt.features.table_features import TableFeatures
 
@@ -120,7 +120,7 @@ class Standardizer:
         self.count, self.mean, self.squares, self.entries = found
 
 
-class StandardizedSource(Standardizer, BaseSource):
+class StandardizedSource(Standardizer, Source):
     """The rows of a table, with numbers minus their mean, divided by their deviation.
 
     Parameters

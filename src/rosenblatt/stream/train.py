@@ -6,41 +6,18 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rosenblatt.data.block import START
 from rosenblatt.data.source import Source
 from rosenblatt.features.table_features import TableFeatures
-from rosenblatt.io.block_cache import CachedSource, Shuffle, ShuffledSource
-from rosenblatt.io.progress import Progress
+from rosenblatt.io.block_cache import CachedSource, ShuffledSource
+from rosenblatt.io.progress import Watcher
 from rosenblatt.learn import engine
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint import CheckpointObserver
 from rosenblatt.stream.standardized_source import StandardizedSource
-
-
-class Watcher(Protocol):
-    """Receives the progress and the messages of a run: a progress bar, for example."""
-
-    def begin(self, epoch: int) -> None:
-        """An epoch begins."""
-
-    def progress(self, now: Progress) -> None:
-        """Another block was read."""
-
-    def say(self, message: str) -> None:
-        """A message of one line."""
-
-
-class Silent:
-    """A watcher that does nothing."""
-
-    def begin(self, epoch: int) -> None: ...
-
-    def progress(self, now: Progress) -> None: ...
-
-    def say(self, message: str) -> None: ...
 
 
 class EpochTimer:
@@ -88,7 +65,7 @@ def train(
     settings: TrainingSettings,
     *,
     scratch: Path | None = None,
-    shuffle: Shuffle | None = None,
+    shuffle: int | None = None,
     watcher: Watcher | None = None,
     checkpoint: CheckpointObserver | None = None,
     scaled: TableFeatures | None = None,
@@ -101,8 +78,8 @@ def train(
     settings : TrainingSettings
     scratch : Path or None
         Folder for a cache, from which later epochs are read. None: every epoch reads `source`.
-    shuffle : Shuffle or None
-        The order of visits. All blocks are read into the cache first, which needs `scratch`.
+    shuffle : int or None
+        Seed of the order of visits. All blocks are cached first, which needs `scratch`.
     watcher : Watcher or None
     checkpoint : CheckpointObserver or None
         Saves the run, and knows where an earlier one was.
@@ -119,7 +96,7 @@ def train(
     >>> done.group.kept(), done.group.trace().n_mistakes, str(done.group.reasons[0])
     ((array([[3., 2.]]), array([-4.])), 18, 'separated')
     """
-    watcher = watcher or Silent()
+    watcher = watcher or Watcher()
     timer = EpochTimer(watcher)
     observers: list[Any] = [timer]
     with ExitStack() as stack:

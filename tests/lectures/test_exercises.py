@@ -105,7 +105,7 @@ def test_there_are_three_for_sutd_and_two_for_each_other_lecture():
 def test_every_exercise_has_its_words():
     text = resources.files("rosenblatt.lectures").joinpath("exercises.toml").read_text("utf-8")
     for entry in tomllib.loads(text).values():
-        assert set(entry) == {"title", "question", "form", "hint"}
+        assert set(entry) == {"title", "question", "form", "clue"}
         assert all(entry.values())
 
 
@@ -182,9 +182,9 @@ def test_floats_of_any_length_are_accepted():
     assert exercise("sutd-3").check(shifted).correct
 
 
-def test_floats_are_decimals_as_printed_or_exact():
-    assert numbers(parts([0.1, 1.2, 1 / 3]), 3) == [
-        Fraction(1, 10), Fraction(6, 5), Fraction(1 / 3),
+def test_floats_are_the_decimals_that_are_printed():
+    assert numbers(parts([0.1, 1.2, 1e-5]), 3) == [
+        Fraction(1, 10), Fraction(6, 5), Fraction(1, 100_000),
     ]  # fmt: skip
     assert "θ⁽¹⁾" in exercise("sutd-1").check(2, 1.2).message
     assert "y (θ·x) = -0.333333." in exercise("sutd-1").check(1, -1 / 6 - 0.5).message
@@ -198,7 +198,7 @@ def test_work_on_numbers_is_bounded(value):
 
 def test_a_list_that_is_too_long_is_not_cut():
     said = exercise("online-1").check([1] * 1001)
-    assert (said.readable, "more than 1000 items" in said.message) == (False, True)
+    assert (said.readable, "got 1001" in said.message) == (False, True)
 
 
 def test_a_comma_in_a_decimal_is_explained():
@@ -229,8 +229,8 @@ def test_a_hint_does_not_give_the_answer_away():
 
 def test_a_proof_about_decimals_says_how_they_were_scaled():
     said = exercise("sutd-3").check("0.1 0.5 1; 0.2 1 -1").message
-    assert "(all coordinates multiplied by 5)" in said
-    assert "multiplied" not in exercise("sutd-3").check("0.5 0.25 1; 1 0.5 -1").message
+    assert "(all coordinates multiplied by 10)" in said
+    assert "multiplied" not in exercise("sutd-3").check("2 1 1; 4 2 -1").message
     assert not exercise("sutd-3").check("1/999999937 1/999999929 1; 2 2 -1").readable
 
 

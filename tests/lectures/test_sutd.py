@@ -73,7 +73,7 @@ def test_em_finds_the_ears_that_k_means_cuts(page):
 
 def test_the_file_of_the_lecture(wpbc):
     assert (wpbc["n"], wpbc["d"], wpbc["k"], wpbc["missing"]) == (198, 32, 2, 4)
-    assert wpbc["data"].counts == {"R": 47, "N": 151}
+    assert wpbc["counts"] == {"R": 47, "N": 151}
     assert wpbc["median_time"]["R"] < wpbc["median_time"]["N"]
     assert wpbc["majority"] == "N"
     assert wpbc["majority_error"] == pytest.approx(47 / 198)
@@ -129,7 +129,7 @@ def without_file(tmp_path_factory):
 def test_without_the_file_the_diagnostic_set_is_used(without_file):
     page = without_file
     assert page["data"].source == "the diagnostic data set in scikit-learn"
-    assert page["data"].counts == {"M": 212, "B": 357}
+    assert page["counts"] == {"M": 212, "B": 357}
     assert (page["n"], page["d"], page["missing"]) == (569, 30, 0)
     assert [match.sum() for match in page["matches"]] == [0, 1, 1]
     assert set(page["data"].outcome[page["found"]]) == {"M"}
@@ -146,7 +146,7 @@ def test_a_short_run_on_separable_data_may_end_above_zero(without_file):
     assert page["case_verdict"] == "separable"
     assert page["case_error"] > 0
     data = page["data"]
-    y = np.where(data.outcome == data.positive, 1, -1)
+    y = np.where(data.outcome == page["positive"], 1, -1)
     pocket = Perceptron(shuffle=False, keep="pocket").fit(page["Z"], y)
     assert (pocket.stop_reason_, pocket.n_iter_no_change) == ("no_improvement", 5)
     long = Perceptron(shuffle=False, tol=None, max_iter=1000).fit(page["Z"], y)

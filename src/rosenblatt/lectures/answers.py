@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 from rosenblatt.text import plural
@@ -16,8 +14,6 @@ from rosenblatt.text import plural
 Answer = list[list[str]]  # rows of words
 NUMBER = re.compile(r"[-+]?(\d{1,40}(/\d{1,40})?|\d{1,40}\.(\d{1,40})?|\.\d{1,40})")
 SHOWN = 40  # characters of an answer that are quoted
-PRINTED = 15  # digits of a float that is read as it is printed: all such decimals differ
-MOST = 1000  # items of a list that is read as an answer
 MOST_ROWS = 20
 SIMPLE = 1000  # the largest denominator that is shown
 
@@ -80,21 +76,14 @@ def parts(answer: Any) -> Answer:
 
 
 def as_text(answer: Any) -> str:
-    """An answer as text.
-
-    A float that is printed with few digits is that decimal: 0.1 is 1/10. Others, such as 1/3, are
-    taken exactly.
-    """
+    """An answer as text; a float is the decimal that is printed: 0.1 is 1/10."""
     if hasattr(answer, "tolist"):  # of NumPy
         answer = answer.tolist()
-    if isinstance(answer, float) and math.isfinite(answer):
-        printed = Decimal(repr(answer))
-        return str(Fraction(printed if len(printed.as_tuple().digits) <= PRINTED else answer))
+    if isinstance(answer, float):
+        return format(Decimal(repr(answer)), "f")
     if isinstance(answer, str) or not isinstance(answer, Iterable):
         return str(answer)
-    items = list(islice(answer, MOST + 1))
-    if len(items) > MOST:
-        raise UnreadableError(f"The list has more than {MOST} items.")
+    items = list(answer)
     nested = any(isinstance(item, Iterable) and not isinstance(item, str) for item in items)
     return (";" if nested else " ").join(as_text(item).replace(";", " ") for item in items)
 

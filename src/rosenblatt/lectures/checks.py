@@ -42,7 +42,7 @@ ESTIMATE = [2, 1]
 # cisc271: observations with their labels, and the distance asked for in cm
 OBSERVED = [([2, 1], 1), ([1, 3], 1), ([3, 1], 0), ([1, 2], 0), ([2, 2], 0)]
 DISTANCE = Fraction(3, 5)
-TOO_LARGE = 10**300  # for a float
+LARGEST = 2**53  # whole numbers up to here are floats
 
 
 def radivojac_1(answer: Answer) -> Feedback:
@@ -170,13 +170,10 @@ def sutd_3(answer: Answer) -> Feedback:
     examples = rows(answer, 3)
     if {label for _, _, label in examples} != {-1, 1}:
         raise UnreadableError("The last number of a row is its label, 1 or -1; both must occur.")
-    # floats hold the coordinates exactly after multiplication by this odd number
+    # multiplied by this, the coordinates are whole numbers, which floats hold exactly
     scale = math.lcm(*(v.denominator for row in examples for v in row))
-    scale //= scale & -scale
-    exact = [[v * scale for v in x] for *x, _ in examples]
-    small = all(abs(v) < TOO_LARGE for x in exact for v in x)
-    X = [[float(v) for v in x] for x in exact] if small else []
-    if exact != X:
+    X = [[int(v * scale) for v in x] for *x, _ in examples]
+    if any(abs(v) > LARGEST for x in X for v in x):
         raise UnreadableError("The coordinates have too many digits together.")
     y = [int(label) for *_, label in examples]
     scaled = f" (all coordinates multiplied by {scale})" if scale > 1 else ""

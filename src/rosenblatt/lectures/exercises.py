@@ -48,8 +48,8 @@ class Exercise:
         ----------
         *answer : str, numbers or sequences of numbers
             Text such as "3, -0.8" or "5/2 1", or the numbers themselves: `check(3, 0.2)`,
-            `check([3, 0.2])`, `check(clf.coef_, clf.intercept_)`. A float of up to 15 digits is
-            the decimal that is printed: 0.1 is 1/10. Longer ones are taken exactly.
+            `check([3, 0.2])`, `check(clf.coef_, clf.intercept_)`. A float is the decimal that is
+            printed: 0.1 is 1/10.
 
         Returns
         -------
@@ -85,14 +85,7 @@ def exercises() -> dict[str, Exercise]:
     """All exercises by name, in the order of the lectures."""
     text = resources.files("rosenblatt.lectures").joinpath("exercises.toml").read_text("utf-8")
     return {
-        name: Exercise(
-            name,
-            entry["title"],
-            entry["question"].strip(),
-            entry["form"],
-            entry["hint"].strip(),
-            getattr(checks, name.replace("-", "_")),
-        )
+        name: Exercise(name, **entry, checker=getattr(checks, name.replace("-", "_")))
         for name, entry in tomllib.loads(text).items()
     }
 

@@ -51,14 +51,8 @@ def pages_folder() -> Path:
     An installed package has them in `rosenblatt/lectures/pages`; a checkout in `docs/lectures`.
     """
     here = Path(__file__).resolve()
-    installed, checkout = here.parent / "pages", here.parents[3] / "docs" / "lectures"
-    for folder in (installed, checkout):
-        if folder.is_dir():
-            return folder
-    raise DataError(
-        f"the pages of the lectures are neither in {installed} nor in {checkout}. "
-        "Install rosenblatt again."
-    )
+    installed = here.parent / "pages"
+    return installed if installed.is_dir() else here.parents[3] / "docs" / "lectures"
 
 
 def page_text(name: str) -> str:

@@ -80,6 +80,7 @@ class CosineDisplay(Display):
 
     @property
     def cosines(self) -> Array:
+        """The projections divided by the norms."""
         return _ratio(self.projections, self.norms)
 
     def projection_bound(self, k: Any) -> Array:

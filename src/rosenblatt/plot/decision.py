@@ -73,6 +73,7 @@ class DecisionDisplay(Display):
 
     @property
     def margin(self) -> float | None:
+        """The smallest y (w.x + b) / ||w||."""
         if self.w is None or not self.w.any():
             return None
         margins = self.points.signs * (self.points.X @ self.w + self.b)

@@ -77,24 +77,29 @@ class UpdateDisplay(Display):
 
     @property
     def step(self) -> Array:
+        """What is added to w."""
         return self.eta * self.y * self.x
 
     @property
     def new_w(self) -> Array:
+        """The weights after the update."""
         return self.w + self.step
 
     @property
     def new_b(self) -> float | None:
+        """The offset after the update."""
         return None if self.b is None else self.b + self.eta * self.y
 
     @property
     def scores(self) -> tuple[float, float]:
+        """The values y (w.x + b) before and after."""
         before = self.y * (self.w @ self.x + (self.b or 0.0))
         after = self.y * (self.new_w @ self.x + (self.new_b or 0.0))
         return float(before), float(after)
 
     @property
     def angles(self) -> tuple[float, float]:
+        """Degrees between x and w before and after."""
         before, after = (abs(np.degrees(_turn(self.x, w))) for w in (self.w, self.new_w))
         return float(before), float(after)
 

@@ -6,7 +6,6 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -15,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "scores.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -232,18 +233,15 @@ nb::dict totals_of(const MachineObject& self) {
     return out;
 }
 
-// Class numbers of rows from their scores, the one convention of predict: with one hyperplane a
-// score >= 0 is class 1, else class 0; with one hyperplane per class the first of the best scores.
+// Class numbers of rows from their scores.
 auto decide(Input<double, nb::ndim<2>> scores) {
     const size_t n = scores.shape(0), k = scores.shape(1);
     if (k == 0) throw nb::value_error("scores has no columns; it needs one per hyperplane.");
     std::unique_ptr<int32_t[]> out(new int32_t[n + 1]);
     {
         nb::gil_scoped_release release;
-        for (size_t i = 0; i < n; ++i) {
-            const double* row = scores.data() + i * k;
-            out[i] = k == 1 ? row[0] >= 0.0 : int32_t(std::max_element(row, row + k) - row);
-        }
+        for (size_t i = 0; i < n; ++i)
+            out[i] = decided_class(scores.data() + i * k, static_cast<int64_t>(k));
     }
     return own(out.release(), {n});
 }

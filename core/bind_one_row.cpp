@@ -2,8 +2,7 @@
 // answered, then every machine visits it.
 //
 // The answer is that of `predict`: the weights that are kept are the last ones, or their average
-// (T w - u) / T after T visits. Two classes: a score >= 0 is the second one; more: the first of
-// those with the highest score. The visits are those of the common loop (visit.cpp) on a block of
+// (T w - u) / T after T visits. The visits are those of the common loop (visit.cpp) on a block of
 // one row in an epoch that never ends, so a loop over rows gives the bits of `fit` in order.
 //
 // Everything else is left to Python, which raises our errors or makes room; the model is unchanged
@@ -23,6 +22,7 @@
 #include "bind_machine.hpp"
 #include "cpu.hpp"
 #include "parse_libsvm.hpp"
+#include "scores.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -489,8 +489,7 @@ class OnlineModel {
         for (const double s : scores_)
             if (!std::isfinite(s)) return -1;
         if (scores_.empty()) return 0;
-        if (scores_.size() == 1) return scores_[0] >= 0.0 ? 1 : 0;
-        return std::max_element(scores_.begin(), scores_.end()) - scores_.begin();
+        return decided_class(scores_.data(), static_cast<int64_t>(scores_.size()));
     }
 
     // Answer a row, then let all machines visit it.

@@ -118,6 +118,14 @@ SCRIPTS = {
         },
         ("scikit-learn", "pyarrow"),
     ),
+    "columns": Script(
+        "columns.py",
+        (),
+        ("--rows", "600", "--splits", "1"),
+        {r"moved: difference": ("how-to/columns.md", "columns")},
+        ("numpy", "pandas"),
+        compares=True,
+    ),
     "fit": Script(
         "fit.py",
         ("--rounds", "7"),

@@ -45,7 +45,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_advice(path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is not wpbc.data of the UCI repository, which has 35 cells"),
         ("1,N,31\n", "is not wpbc.data of the UCI repository, which has 35 cells"),
@@ -54,8 +54,8 @@ def test_a_file_that_cannot_be_read_is_an_error_with_advice(path):
         (f"1,N,1\n1,R,{ROW}", "cannot read"),
     ],
 )
-def test_another_file_is_refused_with_what_to_do(tmp_path, text, said):
+def test_another_file_is_refused_with_what_to_do(tmp_path, text, message):
     path = tmp_path / "other.data"
     path.write_text(text)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         tumours(path)

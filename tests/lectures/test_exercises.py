@@ -111,32 +111,32 @@ def test_every_exercise_has_its_words():
 
 @pytest.mark.parametrize(("name", "answer"), [(k, a) for k in RIGHT for a in RIGHT[k]])
 def test_right_answers_pass(name, answer):
-    said = exercise(name).check(answer)
-    assert said.correct, said
-    assert str(said).startswith("Correct. ")
+    feedback = exercise(name).check(answer)
+    assert feedback.correct, feedback
+    assert str(feedback).startswith("Correct. ")
 
 
 @pytest.mark.parametrize(("name", "answer", "why"), [(k, *p) for k in WRONG for p in WRONG[k]])
 def test_a_typical_wrong_answer_is_explained(name, answer, why):
-    said = exercise(name).check(answer)
-    assert (said.correct, said.readable) == (False, True)
-    assert why in said.message
-    assert str(said).startswith("Not yet. ")
+    feedback = exercise(name).check(answer)
+    assert (feedback.correct, feedback.readable) == (False, True)
+    assert why in feedback.message
+    assert str(feedback).startswith("Not yet. ")
 
 
 @pytest.mark.parametrize("name", exercises())
 def test_the_example_of_the_form_can_be_read_and_is_wrong(name):
     example = exercise(name).form.partition("for example ")[2]
-    said = exercise(name).check(example)
-    assert (said.correct, said.readable) == (False, True)
+    feedback = exercise(name).check(example)
+    assert (feedback.correct, feedback.readable) == (False, True)
 
 
 @pytest.mark.parametrize("name", exercises())
 @pytest.mark.parametrize("answer", ["", "x", "1e5", "nan", "1/0", "1//2", "0x10", "9" * 41, None])
 def test_what_cannot_be_read_gets_a_kind_message(name, answer):
-    said = exercise(name).check(answer)
-    assert (said.correct, said.readable) == (False, False)
-    assert str(said).endswith(f"The answer is {exercise(name).form}.")
+    feedback = exercise(name).check(answer)
+    assert (feedback.correct, feedback.readable) == (False, False)
+    assert str(feedback).endswith(f"The answer is {exercise(name).form}.")
 
 
 @pytest.mark.parametrize(("name", "answer"), UNREADABLE.items())
@@ -192,18 +192,18 @@ def test_floats_are_the_decimals_that_are_printed():
 
 @pytest.mark.parametrize("value", [1e41, 1e-41, 10**41, Fraction(1, 10**50), 5e-324, float("inf")])
 def test_work_on_numbers_is_bounded(value):
-    said = exercise("sutd-1").check(value, 1)
-    assert (said.correct, said.readable) == (False, False)
+    feedback = exercise("sutd-1").check(value, 1)
+    assert (feedback.correct, feedback.readable) == (False, False)
 
 
 def test_a_list_that_is_too_long_is_not_cut():
-    said = exercise("online-1").check([1] * 1001)
-    assert (said.readable, "got 1001" in said.message) == (False, True)
+    feedback = exercise("online-1").check([1] * 1001)
+    assert (feedback.readable, "got 1001" in feedback.message) == (False, True)
 
 
 def test_a_comma_in_a_decimal_is_explained():
-    said = exercise("sutd-1").check("3,5 1,5")
-    assert "got 4. A comma separates numbers; decimals have a point: 0.8." in said.message
+    feedback = exercise("sutd-1").check("3,5 1,5")
+    assert "got 4. A comma separates numbers; decimals have a point: 0.8." in feedback.message
 
 
 def test_coordinates_beyond_floats_are_refused():
@@ -228,8 +228,8 @@ def test_a_hint_does_not_give_the_answer_away():
 
 
 def test_a_proof_about_decimals_says_how_they_were_scaled():
-    said = exercise("sutd-3").check("0.1 0.5 1; 0.2 1 -1").message
-    assert "(all coordinates multiplied by 10)" in said
+    feedback = exercise("sutd-3").check("0.1 0.5 1; 0.2 1 -1").message
+    assert "(all coordinates multiplied by 10)" in feedback
     assert "multiplied" not in exercise("sutd-3").check("2 1 1; 4 2 -1").message
     assert not exercise("sutd-3").check("1/999999937 1/999999929 1; 2 2 -1").readable
 

@@ -292,7 +292,7 @@ def test_it_is_drawn_on_two_axes(conjunction):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"penalty": "l2", "max_iter": 3}, "a penalty moves the weights"),
         ({"mode": "batch"}, "corrects several mistakes. Fit with mode='batch-mean'"),
@@ -305,8 +305,8 @@ def test_it_is_drawn_on_two_axes(conjunction):
     ],
     ids=str,
 )
-def test_runs_without_this_bound_say_why(options, said):
-    with pytest.raises(NotSupportedError, match=said):
+def test_runs_without_this_bound_say_why(options, message):
+    with pytest.raises(NotSupportedError, match=message):
         CosineDisplay.from_estimator(run(AND, YES, **options), AND, YES)
 
 

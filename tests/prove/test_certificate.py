@@ -306,7 +306,7 @@ def test_the_table_is_escaped_and_lines_stay_lines():
 def test_long_weights_are_scaled_not_spelled_out():
     base = separability(*arrays(QUASI))
     long = replace(base, w=(Fraction(10**400), Fraction(-(10**400), 4)), b=Fraction(10**800))
-    assert "Weights, the largest scaled to 1: feature 0 1, feature 1 -0.25; offset inf" in str(long)
+    assert "Weights, the largest scaled to 1: x0 1, x1 -0.25; offset inf" in str(long)
 
 
 def test_false_descriptions_fail_truth():

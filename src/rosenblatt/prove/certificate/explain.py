@@ -22,9 +22,9 @@ def word(text: object) -> str:
 
 
 def named(names: Iterable[object] | None, n_features: int) -> list[str]:
-    """The names of all features: those given, or their numbers."""
+    """The names of all features: those given, or x0, x1, ..."""
     if names is None:
-        return [f"feature {j}" for j in range(n_features)]
+        return [f"x{j}" for j in range(n_features)]
     found = [word(name) for name in names]
     if len(found) != n_features:
         raise DataError(f"feature_names has {len(found)} names for {n_features} features.")

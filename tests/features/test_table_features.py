@@ -158,13 +158,26 @@ def test_bad_tables():
         table.encode(batch(rows, ("n", "m")))
     with pytest.raises(DataError, match="of kind number, and was of kind category"):
         TableFeatures({"n": "category"}).encode(batch(rows))
-    with pytest.raises(DataError, match="two columns are named 'n'"):
-        TableFeatures.of_batch(batch(rows, ("n", "n")))
     for saved in (None, {}, {"kinds": [["n", "number"]], "fill": {"n": "x"}},
                   {"kinds": [["q", "number"]], "fill": {}}, {"kinds": [["n", "q"]], "fill": {}},
                   {"kinds": [["n", "number"]], "fill": {"t": 0.5}}):  # fmt: skip
         with pytest.raises(DataError):
             TableFeatures.from_dict(saved, map(table.index.pair, range(table.n_features)))
+
+
+def test_columns_that_are_called_as_features_are_refused():
+    table = TableFeatures({"n": "number", "n=missing": "number", "n=other": "number"})
+    full, empty = number_column([1.0]), number_column([None])
+    names = tuple(table.kinds)
+    assert dense(table.encode(ColumnBatch(names, (full,) * 3, 1))).tolist() == [[1.0] * 3]
+    with pytest.raises(DataError, match=r"n=missing is a column of the table.*Rename"):
+        table.encode(ColumnBatch(names, (empty, full, full), 1))
+    table = TableFeatures({"t": "category", "t=other": "number"}, FeatureIndex(max_features=2))
+    both = ColumnBatch(("t", "t=other"), (text_column(["a", "b"]), number_column([1.0, 2.0])), 2)
+    with pytest.raises(DataError, match="t=other is a column of the table"):
+        table.encode(both)
+    with pytest.raises(DataError, match="'d month' is called as a part of a date"):
+        TableFeatures({"d": "date", "d month": "category"})
 
 
 def test_hashed_features_of_a_row_are_added():

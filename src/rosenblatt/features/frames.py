@@ -70,17 +70,6 @@ def batch_of_frame(
     return ColumnBatch(tuple(made), tuple(made.values()), next(iter(lengths.values()), 0))
 
 
-def batch_of_rows(
-    rows: Collection[Mapping[str, Any]],
-    kinds: Mapping[str, str],
-    missing: Collection[str],
-    only: Collection[str],
-) -> ColumnBatch:
-    """The columns of rows as dicts; what a row leaves out is missing."""
-    columns = {name: [row.get(name) for row in rows] for name in only}
-    return batch_of_frame(columns, kinds, missing)
-
-
 def is_table(data: Any) -> bool:
     """Whether `data` has columns with names: a frame, an Arrow table, or a dict of columns."""
     return isinstance(data, Mapping) or hasattr(data, "schema") or hasattr(data, "columns")

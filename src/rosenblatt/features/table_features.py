@@ -12,6 +12,7 @@ not depend on how a table is cut into batches.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from rosenblatt.text import left_table, printable
 
 Array = npt.NDArray[Any]
 Columns = npt.NDArray[np.int32]
+Texts = tuple[str, Sequence[str], npt.NDArray[Any]]  # namespace, words, places of words in rows
+MARKS = ("=missing", "=other")
 KINDS: dict[str, type] = {"number": NumberColumn, "category": TextColumn, "date": DateColumn}
 
 
@@ -62,6 +65,9 @@ class TableFeatures:
                 f"the kind of column {wrong[0]!r} is {kinds[wrong[0]]!r}. Give one of "
                 f"{', '.join(KINDS)}."
             )
+        parts = {f"{n}{part}": n for n, k in kinds.items() if k == "date" for part in DATE_PARTS}
+        if clash := parts.keys() & kinds.keys():
+            raise DataError(f"column {min(clash)!r} is called as a part of a date. Rename it.")
         self.kinds = dict(kinds)
         self.index = FeatureIndex() if index is None else index
         self.counts = {name: ColumnCounts() for name in self.kinds}
@@ -79,14 +85,8 @@ class TableFeatures:
     def of_batch(cls, batch: ColumnBatch, index: FeatureIndex | None = None) -> TableFeatures:
         """The features of a table of which this is the first batch."""
         names = {kind: name for name, kind in KINDS.items()}
-        kinds = {
-            name: names[type(column)]
-            for name, column in zip(batch.names, batch.columns, strict=True)
-        }
-        if len(kinds) < len(batch.names):
-            twice = next(n for k, n in enumerate(batch.names) if n in batch.names[:k])
-            raise DataError(f"two columns are named {twice!r}. Give each its own name.")
-        return cls(kinds, index)
+        kinds = [names[type(column)] for column in batch.columns]
+        return cls(dict(zip(batch.names, kinds, strict=True)), index)
 
     @property
     def n_features(self) -> int:
@@ -115,29 +115,30 @@ class TableFeatures:
         """Whether every column is of numbers."""
         return set(self.kinds.values()) <= {"number"}
 
+    @property
+    def number_names(self) -> list[str]:
+        """The columns of numbers and dates."""
+        return [name for name, kind in self.kinds.items() if kind != "category"]
+
     def number_columns(self) -> Columns:
-        """The columns of numbers and days, in the order of the table."""
-        names = [name for name, kind in self.kinds.items() if kind != "category"]
-        return self.index.find_all(names)
+        """The features that are numbers and days, in the order of the table."""
+        return self.index.find_all(self.number_names)
 
     def instead(self) -> dict[int, list[int]]:
-        """For each column of numbers, those of features that a row has in place of a number."""
-        places = {
-            name: int(column)
-            for name, column in zip(
-                (n for n, kind in self.kinds.items() if kind != "category"),
-                self.number_columns(),
-                strict=True,
-            )
-        }
-        found: dict[int, list[int]] = {column: [] for column in places.values()}
-        marks = {mark: name for name in places for mark in (f"{name}=missing", f"{name}=other")}
-        for column in range(len(self.index)):
-            space, word = self.index.pair(column)
-            name = space if space else marks.get(word)
-            if name in places and (space or word not in places):
-                found[places[name]].append(column)
+        """For each feature that is a number, those that a row has in its place."""
+        numbers = dict(zip(self.number_names, self.number_columns().tolist(), strict=True))
+        found: dict[int, list[int]] = {column: [] for column in numbers.values()}
+        for column, (space, owner) in enumerate(self._owners()):
+            if owner in numbers and numbers[owner] != column and space in ("", owner):
+                found[numbers[owner]].append(column)
         return found
+
+    def _owners(self) -> list[tuple[str, str]]:
+        """For each feature its namespace, and the column of the table that it belongs to."""
+        owners = {f"{name}{mark}": name for name in self.kinds for mark in (*MARKS, *DATE_PARTS)}
+        owners |= {name: name for name in self.kinds}
+        pairs = (self.index.pair(column) for column in range(len(self.index)))
+        return [(space, owners.get(space or word, "")) for space, word in pairs]
 
     # ------------------------------------------------------------------------- rows
 
@@ -167,18 +168,20 @@ class TableFeatures:
         DataError
             If a column is not there, or not of its kind.
         """
-        columns = [(name, self._column(batch, name)) for name in self.kinds]
+        columns = [self._column(batch, name) for name in self.kinds]
+        texts = list(map(self._texts, self.kinds, columns))
         if not self.closed if grow is None else grow:
-            self._add(columns, batch.n_rows)
-        if self.all_numbers and not self.index.hash_bits and self._only_numbers(columns):
+            self._count(columns, batch.n_rows)
+            self._add(texts)
+        plain = self.all_numbers and not self.index.hash_bits and not any(texts)
+        if plain and len(columns) == self.n_features:
             table = np.empty((batch.n_rows, len(columns)))
-            for k, (_, column) in enumerate(columns):
+            for k, column in enumerate(columns):
                 table[:, k] = column.values
-            if table.shape[1] == self.n_features:
-                return table
+            return table
         parts: list[tuple[Columns, npt.NDArray[np.float64] | None]] = []
-        for name, column in columns:
-            parts += self._parts(name, column, batch.n_rows)
+        for name, column, lists in zip(self.kinds, columns, texts, strict=True):
+            parts += self._parts(name, column, lists, batch.n_rows)
         indptr, indices, values = assemble_rows(batch.n_rows, parts)
         return Csr(values, indices, indptr, self.n_features)
 
@@ -198,105 +201,98 @@ class TableFeatures:
             )
         return column
 
-    @staticmethod
-    def _only_numbers(columns: Sequence[tuple[str, Any]]) -> bool:
-        return all(
-            column.texts is None and not np.isnan(column.values).any() for _, column in columns
-        )
+    def _texts(self, name: str, column: Any) -> list[Texts]:
+        """The features of a column that are texts, and the mark of missing cells."""
+        found: list[Texts] = []
+        missing = _missing(column)
+        if missing.any():
+            found.append(("", (self._mark(name, "missing"),), np.where(missing, 0, -1)))
+        texts = column if isinstance(column, TextColumn) else column.texts
+        if texts is not None:
+            found.append((name, texts.words, texts.codes))
+        if isinstance(column, DateColumn):
+            parts = parts_of_dates(column.values)
+            found += [(f"{name} {part}", words, codes) for part, words, codes in parts]
+        return found
 
-    def _add(self, columns: Sequence[tuple[str, Any]], n_rows: int) -> None:
-        """Give new features their columns, in the order of rows, then of the table."""
-        new: list[tuple[int, int, str, str]] = []  # row, place in the table, namespace, name
-        for place, (name, column) in enumerate(columns):
-            counts, missing = self.counts[name], _missing(column)
+    def _count(self, columns: Sequence[Any], n_rows: int) -> None:
+        """Count the cells of each column."""
+        for counts, column in zip(self.counts.values(), columns, strict=True):
             counts.rows += n_rows
-            counts.missing += int(missing.sum())
-            if missing.any() and self.index.find(f"{name}=missing") < 0:
-                new.append((int(missing.argmax()), place, "", f"{name}=missing"))
+            counts.missing += int(_missing(column).sum())
             texts = column if isinstance(column, TextColumn) else column.texts
             if texts is not None:
-                counts.texts += int((texts.codes >= 0).sum())
-                found = self.index.find_all(list(texts.words), name)
-                new += self._first_rows(texts.codes, found, place, name, texts.words)
-                if not isinstance(column, TextColumn) and counts.example is None:
-                    given = texts.codes[texts.codes >= 0]
-                    counts.example = texts.words[given[0]] if len(given) else None
+                given = texts.codes[texts.codes >= 0]
+                counts.texts += len(given)
+                if not isinstance(column, TextColumn) and counts.example is None and len(given):
+                    counts.example = texts.words[given[0]]
             if isinstance(column, NumberColumn):
                 counts.least = float(np.fmin.reduce(column.values, initial=counts.least))
                 counts.greatest = float(np.fmax.reduce(column.values, initial=counts.greatest))
-            if isinstance(column, DateColumn):
-                for part, words, codes in parts_of_dates(column.values):
-                    found = self.index.find_all(list(words), f"{name} {part}")
-                    new += self._first_rows(codes, found, place, f"{name} {part}", words)
+
+    def _add(self, columns: Sequence[list[Texts]]) -> None:
+        """Give new features their columns, in the order of rows, then of the table."""
+        new: list[tuple[int, int, str, str]] = []  # row, place in the table, namespace, name
+        for place, lists in enumerate(columns):
+            for space, words, codes in lists:
+                found = self.index.find_all(list(words), space)
+                if (found < 0).any():
+                    present, first = np.unique(codes, return_index=True)
+                    new += [
+                        (int(row), place, space, words[code])
+                        for code, row in zip(present.tolist(), first, strict=True)
+                        if code >= 0 and found[code] < 0
+                    ]
         for _, place, space, word in sorted(new, key=lambda feature: feature[:2]):
             if self.index.add(word, space, reserved=not space) < 0:
-                name = columns[place][0]
-                self.index.add(f"{name}=other", reserved=True)
+                name = list(self.kinds)[place]
+                self.index.add(self._mark(name, "other"), reserved=True)
                 self.counts[name].other += 1
 
-    @staticmethod
-    def _first_rows(
-        codes: Columns, found: Columns, place: int, space: str, words: Sequence[str]
-    ) -> Iterable[tuple[int, int, str, str]]:
-        """The first row of each word that has no column."""
-        if (found >= 0).all():
-            return ()
-        present, first = np.unique(codes, return_index=True)
-        return [
-            (int(row), place, space, words[code])
-            for code, row in zip(present.tolist(), first, strict=True)
-            if code >= 0 and found[code] < 0
-        ]
+    def _mark(self, name: str, mark: str) -> str:
+        """The feature of missing or other cells of a column."""
+        if f"{name}={mark}" in self.kinds:
+            raise DataError(
+                f"{name}={mark} is a column of the table, and the feature of {mark} cells of "
+                f"column {name!r}. Rename the column."
+            )
+        return f"{name}={mark}"
 
     def _parts(
-        self, name: str, column: Any, n_rows: int
+        self, name: str, column: Any, lists: Sequence[Texts], n_rows: int
     ) -> Iterable[tuple[Columns, npt.NDArray[np.float64] | None]]:
         """Features of a column: their columns and values, one of each per row."""
-        missing = _missing(column)
-        texts = column if isinstance(column, TextColumn) else column.texts
-        instead = np.full(n_rows, -1, np.int32)
-        if missing.any():
-            instead[missing] = self.index.find(f"{name}=missing")
-        if texts is not None:
-            found = self.index.find_all(list(texts.words), name)
-            found[found < 0] = self.index.find(f"{name}=other")
-            has_text = texts.codes >= 0
-            instead[has_text] = found[texts.codes[has_text]]
-        if (instead >= 0).any():
-            yield instead, None
+        instead = np.zeros(n_rows, bool)  # of a number
+        for space, words, codes in lists:
+            found = self.index.find_all(list(words), space)
+            if space == name:
+                found[found < 0] = self.index.find(f"{name}=other")
+            columns = np.append(found, np.int32(-1))[codes]
+            if space in ("", name):
+                instead |= columns >= 0
+            yield columns, None
         if isinstance(column, TextColumn):
             return
-        number = self.index.find(name)
         if isinstance(column, DateColumn):
-            for part, words, codes in parts_of_dates(column.values):
-                found = self.index.find_all(list(words), f"{name} {part}")
-                yield np.where(codes < 0, np.int32(-1), found[codes]).astype(np.int32), None
             values = np.where(np.isnat(column.values), np.nan, column.values.astype(np.int64) / DAY)
         else:
             values = column.values
         given = ~np.isnan(values)
         if name in self.fill:
-            filled = ~given & (instead < 0)
+            filled = ~given & ~instead
             values = np.where(filled, self.fill[name], values)
             given |= filled
+        number = self.index.find(name)
         yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
 
     # ----------------------------------------------------------------------- results
 
     def features_of(self) -> dict[str, int]:
-        """How many features each column has."""
+        """How many features each column has; none if they are hashed."""
         if self.index.hash_bits:
             return {}
-        owner = {f"{name}{part}": name for name in self.kinds for part in DATE_PARTS}
-        owner |= {name: name for name in self.kinds}
-        marks = {f"{name}={mark}": name for name in self.kinds for mark in ("missing", "other")}
-        found = dict.fromkeys(self.kinds, 0)
-        for column in range(len(self.index)):
-            space, word = self.index.pair(column)
-            name = owner.get(space) if space else word if word in found else marks.get(word)
-            if name is not None:
-                found[name] += 1
-        return found
+        counted = Counter(owner for _, owner in self._owners())
+        return {name: counted[name] for name in self.kinds}
 
     def describe(self, most: int | None = None) -> str:
         """A table for people: a line per column, of the first `most` if that is given."""
@@ -324,10 +320,7 @@ class TableFeatures:
 
     def remarks(self) -> list[str]:
         """What a person should know about the columns, from the counts of their cells."""
-        words: dict[str, int] = {}
-        for column in range(len(self.index)):
-            space = self.index.pair(column)[0]
-            words[space] = words.get(space, 0) + 1
+        words = Counter(space for space, _ in self._owners())
         found = []
         for name, kind in self.kinds.items():
             counts = self.counts[name]
@@ -343,12 +336,12 @@ class TableFeatures:
                     f"{self.index.max_name_bytes:,} bytes."
                 )
             given = counts.rows - counts.missing
-            if kind == "category" and given > 10 and words.get(name, 0) >= given:
+            if kind == "category" and given > 10 and words[name] >= given:
                 found.append(f"{name}: every row has another text. Is it an identifier?")
             if counts.rows and counts.missing == counts.rows:
                 found.append(f"{name}: every cell is missing.")
             if kind == "category":
-                constant = words.get(name) == 1 and not counts.other
+                constant = words[name] == 1 and not counts.other
             else:
                 constant = counts.least == counts.greatest and not counts.texts
             if given > 1 and constant:
@@ -377,9 +370,12 @@ class TableFeatures:
             for space, name in pairs:
                 index.add(name, space, reserved=True)
             table = cls({str(name): str(kind) for name, kind in saved["kinds"]}, index)
-            names = [name for name, kind in table.kinds.items() if kind != "category"]
             numbers = all(isinstance(mean, float) and np.isfinite(mean) for mean in fill.values())
-            if not numbers or not set(fill) <= set(names) or (table.number_columns() < 0).any():
+            if (
+                not numbers
+                or not set(fill) <= set(table.number_names)
+                or (table.number_columns() < 0).any()
+            ):
                 raise DataError("a number has no column, or no mean")
             table.fill = dict(fill)
         except (DataError, AttributeError, KeyError, TypeError, ValueError) as e:

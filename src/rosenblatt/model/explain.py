@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt._core import decide
-from rosenblatt.data.block import as_csr
+from rosenblatt.data.block import Csr
 from rosenblatt.errors import DataError
 from rosenblatt.text import TableReport, html_table, plural, printable, text_table
 
@@ -262,19 +262,12 @@ class ModelExplanation:
 
 
 def largest_first(sizes: Array, most: int) -> Array:
-    """Where the `most` largest are, the first of equal ones first; in time linear in their number.
+    """Where the `most` largest are, the first of equal ones first.
 
     >>> largest_first(np.array([2, 5, 1, 5, 2]), 3)
     array([1, 3, 0])
     """
-    if most < len(sizes):
-        least = np.partition(sizes, len(sizes) - most)[len(sizes) - most] if most else np.inf
-        above = np.flatnonzero(sizes > least)
-        equal = np.flatnonzero(sizes == least)[: most - len(above)]
-        among = np.sort(np.concatenate([above, equal]))
-    else:
-        among = np.arange(len(sizes))
-    return among[np.argsort(-sizes[among], kind="stable")]
+    return np.argsort(-sizes, kind="stable")[:most]
 
 
 def explain_weights(model: LinearModel, most: int = 10) -> ModelExplanation:
@@ -302,10 +295,12 @@ def _largest(model: LinearModel, w: Array, most: int) -> tuple[Weight, ...]:
 
 def explain_row(model: LinearModel, x: Any) -> Explanation:
     """What each feature of the row `x` contributes to its label."""
-    row, features = _row(model, x)
+    row = _row(model, x)
     scores = np.atleast_1d(model.decision_function(row)[0])
-    values = np.asarray(row[:, features].toarray() if hasattr(row, "tocsr") else row)[0]
-    values = values.astype(np.float64)
+    if isinstance(row, Csr):
+        features, values = row.indices, row.data.astype(np.float64)
+    else:
+        features, values = np.arange(row.shape[1]), row[0].astype(np.float64)
     labels = model.classes.tolist()
     winner = int(decide(scores[None].astype(np.float64))[0])
     if len(labels) == 2:
@@ -319,7 +314,7 @@ def explain_row(model: LinearModel, x: Any) -> Explanation:
     weights = w[features]
     return Explanation(
         labels[winner], labels[other], score, b, every, features,
-        tuple(model.name(int(k)) for k in features), values, weights, weights * values,
+        tuple(map(model.name, features.tolist())), values, weights, weights * values,
     )  # fmt: skip
 
 
@@ -327,71 +322,35 @@ def _plane(model: LinearModel, k: int) -> tuple[Array, float]:
     return model.coef[k].astype(np.float64), float(model.intercept[k])
 
 
-def _row(model: LinearModel, x: Any) -> tuple[Any, Array]:
-    """`x` as a table of one row, and the features it contains."""
-    if model.columns is not None and not hasattr(x, "tocsr"):
-        if hasattr(x, "to_dict"):  # a row of a frame, or a frame of one row
-            x = x.to_dict("records") if np.ndim(x) == 2 else x.to_dict()
-        rows = [x] if isinstance(x, Mapping) else x
-        if isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
-            return _of_table(model, rows)
+def _row(model: LinearModel, x: Any) -> Any:
+    """`x` as a validated table of one row; of a mapping or a sparse row, only what it has."""
+    if hasattr(x, "to_dict") and np.ndim(x) == 1 and model.feature_names:
+        x = x.to_dict()  # a row of a frame, matched by name
     if isinstance(x, Mapping):
-        return _named(model, x)
-    if model.feature_names and hasattr(x, "to_dict") and np.ndim(x) == 1:
-        return _named(model, x.to_dict())  # a row of a frame, matched by name
-    if hasattr(x, "tocsr"):
-        row = x.tocsr()[:, : model.n_features]
-        row.sum_duplicates()
-        _check_one(row.shape[0], "rows")
-        return row, np.asarray(row.indices).copy()
-    table = x if hasattr(x, "columns") or np.ndim(x) == 2 else np.asarray(x)[None]
-    from rosenblatt.data.matrix import as_matrix
-
-    row = as_matrix(model._matrix(table), "x")
-    _check_one(row.shape[0], "rows")
-    return row, np.arange(row.shape[1])
+        _check_names(model, x)
+        x = [x]
+    elif not (hasattr(x, "columns") or hasattr(x, "tocsr") or np.ndim(x) == 2):
+        x = np.asarray(x)[None]
+    row = model._matrix(x)
+    if row.shape[0] != 1:
+        raise DataError(f"explain takes one row, x has {row.shape[0]} rows. Give one row.")
+    return row
 
 
-def _of_table(model: LinearModel, rows: list[Mapping[Any, Any]]) -> tuple[Any, Array]:
-    """A row of columns as features; columns that are left out are missing."""
-    _check_one(len(rows), "rows")
-    assert model.table is not None
-    unknown = [str(name) for name in rows[0] if name not in model.table.kinds]
-    if unknown:
-        raise DataError(f"The model has no column {unknown[0]!r}{_near(unknown[0], model)}.")
-    row = as_csr(model._matrix(rows))
-    return row.to_scipy(), row.indices.copy()
-
-
-def _named(model: LinearModel, x: Mapping[Any, Any]) -> tuple[Any, Array]:
-    """Features by name, in the order in which they are given; those left out are 0."""
-    from rosenblatt.data.matrix import as_matrix
-    from rosenblatt.model.linear_model import entry_of
-
-    known, entries = model.columns_by_name(), []
+def _check_names(model: LinearModel, x: Mapping[Any, Any]) -> None:
+    """Refuse a name that the model does not know; it may be misspelled."""
+    known = model.columns_by_name()
     for name, value in x.items():
-        found = entry_of(known, name, value)
-        if found is not None:
-            entries.append(found)
+        if model.table is not None:
+            is_known = name in model.table.kinds
         elif isinstance(value, str) and ("", name) in known:
             raise DataError(f"{name!r} is {value!r}, expected a number.")
-        elif not isinstance(value, str) or not any(k.startswith(f"{name}=") for _, k in known):
-            raise DataError(f"The model has no feature {name!r}{_near(str(name), model)}.")
-    places = [column for column, _ in entries]
-    dense = np.zeros((1, model.n_features), dtype=model.coef.dtype)
-    if places:
-        dense[0, places] = as_matrix([[value for _, value in entries]], "x")
-    import scipy.sparse as sp
-
-    features = np.array(places, dtype=np.int64)
-    # in one sparse row, so that only what was named is spoken of
-    row = sp.csr_matrix((dense[0, features], (np.zeros_like(features), features)), dense.shape)
-    return row, features
-
-
-def _check_one(n: int, what: str) -> None:
-    if n != 1:
-        raise DataError(f"explain takes one row, x has {n} {what}. Give one row.")
+        else:  # a category of another text has no weight
+            texts = isinstance(value, str) and any(k.startswith(f"{name}=") for _, k in known)
+            is_known = texts or ("", name) in known
+        if not is_known:
+            what = "feature" if model.table is None else "column"
+            raise DataError(f"The model has no {what} {name!r}{_near(str(name), model)}.")
 
 
 def _near(name: str, held: Any) -> str:

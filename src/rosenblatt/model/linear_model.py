@@ -211,8 +211,6 @@ class LinearModel:
             If the columns are not those of the model, or a number is not finite.
         """
         X, d = self._matrix(X), self.n_features
-        if hasattr(X, "indptr"):
-            X = _with_width(X, d)
         if X.shape[1] != d:
             raise DataError(
                 f"X has {X.shape[1]} features, but the model is expecting {d} features as input. "
@@ -340,16 +338,18 @@ class LinearModel:
         return Csr(data, np.array(indices, np.int32), np.array(indptr, np.int32), self.n_features)
 
     def _matrix(self, X: Any) -> Any:
-        """Arrays and sparse matrices as they are; frames, if their columns are ours; lists."""
+        """Rows in the columns of the model."""
         listed = isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X)
-        if self.columns is not None and (listed or isinstance(X, Mapping) or _is_frame(X)):
-            from rosenblatt.features.frames import batch_of_frame, batch_of_rows
+        columns = isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "schema")
+        if (listed or columns) and self.table is not None:
+            from rosenblatt.features.frames import batch_of_frame
 
-            table = self.table
-            assert table is not None
-            make = batch_of_rows if listed else batch_of_frame
-            marks = self.reader.get("missing") or ()
-            return table.encode(make(X, table.kinds, marks, table.kinds))
+            kinds = self.table.kinds
+            if listed:  # what a row leaves out is missing
+                X = {name: [row.get(name) for row in X] for name in kinds}
+            return self.table.encode(
+                batch_of_frame(X, kinds, self.reader.get("missing") or (), kinds)
+            )
         if listed:
             return self._rows_by_name(X)
         if isinstance(X, Mapping):
@@ -363,14 +363,12 @@ class LinearModel:
                 f"the columns {list(names[:5])} are not those of the model, "
                 f"{list(self.feature_names[:5])}. Give the same ones in the same order."
             )
-        if isinstance(X, Csr):
-            return X
         plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
-        if plain and X.flags.c_contiguous and len(X):
-            return X
-        from rosenblatt.data.matrix import as_matrix  # scipy.sparse: only if needed
+        if not isinstance(X, Csr) and not (plain and X.flags.c_contiguous and len(X)):
+            from rosenblatt.data.matrix import as_matrix  # scipy.sparse: only if needed
 
-        return as_matrix(X)
+            X = as_matrix(X)
+        return _with_width(X, self.n_features) if hasattr(X, "indptr") else X
 
     def _wrong(self) -> str | None:
         """What keeps these arrays from being a model."""
@@ -409,10 +407,6 @@ class LinearModel:
         ):  # fmt: skip
             return f"large_indices are {large.dtype} of shape {large.shape}, or not distinct"
         return None
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") or hasattr(X, "schema")
 
 
 def entry_of(

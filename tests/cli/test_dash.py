@@ -126,7 +126,7 @@ def test_a_model_from_standard_input_is_explained(tmp_path):
 @pytest.mark.parametrize(
     ("args", "given", "message"),
     [
-        (["fit", "-", "--out", "m", "--checkpoint", "saved"], SVM, "--checkpoint needs a file"),
+        (["fit", "-", "--out", "m", "--checkpoint", "saved"], SVM, "a checkpoint needs a file"),
         (["fit", "-", "--out", "m", "--target", "y"], "PAR1....", "Parquet"),
         (["fit", "-", "--out", "m"], "", "cannot tell the format"),
         (["fit", "-", "--out", "m", "--format", "libsvm"], "", "has no rows"),

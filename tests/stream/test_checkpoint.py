@@ -381,8 +381,7 @@ def two(tmp_path_factory):
 
 
 def content(checkpoint):
-    facts, arrays = checkpoint.packed()
-    return facts, {name: values.tobytes() for name, values in arrays.items()}
+    return checkpoint.facts, {name: v.tobytes() for name, v in checkpoint.arrays.items()}
 
 
 @given(data=st.data())
@@ -456,10 +455,11 @@ def sized(facts, arrays, name, values):
     ("change", "why"),
     [
         (lambda f, a: ({**f, "format": 9}, a), "of format 9"),
-        (lambda f, a: ({**f, "position": 3}, a), "does not hold together"),
-        (lambda f, a: ({**f, "labels": 3}, a), "does not hold together"),
+        (lambda f, a: ({**f, "position": 3}, a), "position is of another type"),
+        (lambda f, a: ({**f, "position": {"row": 3}}, a), "does not hold together"),
+        (lambda f, a: ({**f, "labels": 3}, a), "labels is of another type"),
         (lambda f, a: ({**f, "settings": []}, a), "settings is of another type"),
-        (lambda f, a: ({k: v for k, v in f.items() if k != "run"}, a), "does not hold together"),
+        (lambda f, a: ({k: v for k, v in f.items() if k != "run"}, a), "run is of another type"),
         (lambda f, a: (f, {**a, "u": a["u"][:, :2]}), "u is not float64 of shape"),
         (lambda f, a: (f, {**a, "w": a["w"].astype("f4")}), "w is not float64 of shape"),
         (lambda f, a: (f, {k: v for k, v in a.items() if k != "run.epochs"}), "run.epochs is not"),
@@ -530,7 +530,7 @@ def test_what_needs_a_folder_or_a_file(tmp_path):
         fit_file(path, tmp_path / "m", checkpoint_every=3)
     pipe = tmp_path / "pipe.svm"
     os.mkfifo(pipe)
-    with pytest.raises(ParameterError, match="can be read from any place"):
+    with pytest.raises(ParameterError, match="can be read again from any place"):
         fit_file(pipe, tmp_path / "m", format="libsvm", checkpoint=tmp_path / "c")
 
 

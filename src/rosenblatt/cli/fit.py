@@ -121,11 +121,6 @@ def fit(
     """
     with handle_errors():
         place = _output(file, out)
-        if checkpoint is not None and is_pipe(file):
-            raise ParameterError(
-                f"--checkpoint needs a file that can be read again, and {file} is a pipe. Write "
-                "the rows to a file first."
-            )
         training = {
             "max_iter": max_iter, "keep": keep, "rule": rule, "eta0": eta0,
             "fit_intercept": fit_intercept, "shuffle": shuffle, "random_state": random_state,

@@ -12,16 +12,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.block import START, Position
-from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import CheckpointError, NotSupportedError, ParameterError
 from rosenblatt.io.location import Fingerprint, locate
 from rosenblatt.io.safetensors_file import Damaged
@@ -29,8 +28,11 @@ from rosenblatt.learn.engine import Progress
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 
+if TYPE_CHECKING:
+    from rosenblatt.stream.train import EpochTimer
+
 Array = npt.NDArray[Any]
-FORMAT = 3
+FORMAT = 4
 SOURCE = "source."  # before the names of arrays of the source
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -89,14 +91,14 @@ class StopSignals:
         signal.raise_signal(number)
 
 
-class Timer(Protocol):
-    """The seconds of each epoch, and of the current one."""
-
-    seconds: list[float]
-    before: float
-
-    @property
-    def elapsed(self) -> float: ...
+# settings: what was asked for, and how the file was to be read; source: what reading has found;
+# closed: no further label may appear; position: where to go on, START between two epochs; labels:
+# texts in the order in which they were first seen, None for numbers, which are an array
+FACTS: dict[str, Any] = {
+    "settings": dict, "file": dict, "finished": bool, "source": dict, "closed": bool,
+    "position": dict, "epoch_seconds": list, "elapsed": float, "run": dict,
+    "labels": list | None, "made_by": str,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,67 +107,27 @@ class Checkpoint:
 
     Attributes
     ----------
-    settings : dict
-        What was asked for: the rule, max_iter.
-    reader : dict
-        How the file was to be read, see `FileSource.described`.
+    facts : dict
+        What JSON can hold, see FACTS.
+    arrays : dict
+        The state of the machines, and arrays of the source.
     file : Fingerprint
         Which file it was.
-    finished : bool
-        Whether nothing is left to do.
-    source : dict
-        What reading has found, see `FileSource.get_state`.
-    closed : bool
-        Whether no further label may appear.
     position : Position
-        Where to go on reading; START between two epochs.
-    epoch_seconds, elapsed
-        Seconds of the epochs that are done, and of this one.
-    run, arrays
-        The state of the machines, see `MachineGroup.get_state`, and arrays of the source.
-    labels : array
-        In the order in which they were first seen.
-    made_by : str
-        The version that wrote it.
     """
 
-    settings: dict[str, Any]
-    reader: dict[str, Any]
-    file: Fingerprint
-    finished: bool
-    source: dict[str, Any]
-    closed: bool
-    position: Position
-    epoch_seconds: list[float]
-    elapsed: float
-    run: dict[str, Any]
+    facts: dict[str, Any]
     arrays: dict[str, Array]
-    labels: Array
-    made_by: str
+    file: Fingerprint
+    position: Position
 
     @property
     def where(self) -> str:
         """The position in words."""
-        if self.finished:
+        if self.facts["finished"]:
             return "the end"
-        done, rows = len(self.epoch_seconds), self.position.rows
+        done, rows = len(self.facts["epoch_seconds"]), self.position.rows
         return f"epoch {done + 1}, {rows:,} rows done" if rows else f"epoch {done}, done"
-
-    def packed(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """The checkpoint as JSON and arrays."""
-        facts = {f.name: getattr(self, f.name) for f in fields(self)}
-        arrays = {**facts.pop("arrays")}
-        facts["file"], facts["position"] = asdict(self.file), self.position._asdict()
-        if self.labels.dtype.kind in "iufb":
-            facts["labels"], arrays["labels"] = None, self.labels
-        else:
-            facts["labels"] = self.labels.tolist()
-            if not all(isinstance(label, str) for label in facts["labels"]):
-                raise NotSupportedError(
-                    f"a checkpoint cannot hold labels of dtype {self.labels.dtype}. Use numbers or "
-                    "text."
-                )
-        return {"format": FORMAT, **facts}, arrays
 
     @classmethod
     def unpacked(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> Checkpoint:
@@ -175,26 +137,13 @@ class Checkpoint:
                 f"the checkpoint is of format {facts['format']}, and this version of rosenblatt "
                 f"reads {FORMAT}. Go on with the version that made it: {facts.get('made_by')}."
             )
+        for name, kind in FACTS.items():
+            if name not in facts or not isinstance(facts[name], kind):
+                raise Damaged(f"its {name} is of another type")
         try:
-            held = {f.name: facts[f.name] for f in fields(cls) if f.name != "arrays"}
-            held["file"] = Fingerprint(**held["file"])
-            held["position"] = Position(**held["position"])
-            texts, held["arrays"] = held["labels"], dict(arrays)
-            numbers = held["arrays"].pop("labels", None)
-            held["labels"] = numbers if texts is None else np.array(list(map(str, texts)))
-            for name, kind in KINDS.items():
-                if not isinstance(held[name], kind):
-                    raise Damaged(f"its {name} is of another type")
-            return cls(**held)
-        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            return cls(facts, arrays, Fingerprint(**facts["file"]), Position(**facts["position"]))
+        except TypeError as e:
             raise Damaged(f"its description does not hold together: {e!r}") from e
-
-
-KINDS: dict[str, Any] = {
-    "settings": dict, "reader": dict, "finished": bool, "source": dict,
-    "closed": bool, "epoch_seconds": list, "elapsed": float, "run": dict, "labels": np.ndarray,
-    "made_by": str,
-}  # fmt: skip
 
 
 class CheckpointObserver:
@@ -233,11 +182,10 @@ class CheckpointObserver:
         self.every, self.say, self.resume = float(every), say, resume
         self.settings = dict(settings)
         self.path, self.file = path, Fingerprint.of(locate(path))
-        self.reader: dict[str, Any] = {}
         self.folder = CheckpointFolder(folder, say)
         self.signals = StopSignals()
         self.saved: Checkpoint | None = None
-        self._run: tuple[Any, MachineGroup, Timer] | None = None
+        self._run: tuple[Any, MachineGroup, EpochTimer] | None = None
         self._last = time.monotonic()
 
     def __enter__(self) -> CheckpointObserver:
@@ -263,7 +211,7 @@ class CheckpointObserver:
         there = self.folder.newest(Checkpoint.unpacked)
         folder = self.folder.folder
         if not self.resume:
-            if there is not None and not there.finished:
+            if there is not None and not there.facts["finished"]:
                 raise CheckpointError(
                     f"{folder} has a checkpoint of a run that did not finish ({there.where}). Go "
                     "on with --resume (resume=True), or give another folder, or remove this one."
@@ -273,7 +221,7 @@ class CheckpointObserver:
             self.say(f"there is no checkpoint in {folder}: starting from the beginning")
             return None
         self._check_same(there)
-        if there.finished:
+        if there.facts["finished"]:
             self.say(f"the run of {self.folder.good} had finished: there is nothing left to learn")
         else:
             self.say(f"going on from {self.folder.good}: {there.where}")
@@ -281,36 +229,32 @@ class CheckpointObserver:
 
     def _check_same(self, there: Checkpoint) -> None:
         """Refuse a checkpoint of another run or of another file."""
-        other = _differences(there.settings, self.settings)
+        was, now = there.facts["settings"], self.settings
+        other = [
+            f"{name} was {was.get(name)!r}, now {now.get(name)!r}"
+            for name in {**now, **was}
+            if was.get(name) != now.get(name)
+        ]
         changed = self.file.difference(there.file)
         if changed is not None:
             other.append(f"{self.path} is another file: {changed}")
-        self._refuse(other)
+        if other:
+            raise CheckpointError(
+                f"{self.folder.good} is of another run: {'; '.join(other)}. Give what it was begun "
+                "with, or another folder."
+            )
         if self.file.changed_ns != there.file.changed_ns:
             self.say(
                 f"{self.path} has another date than before; its size and the pieces that "
                 "were compared are the same"
             )
-        if there.made_by != this_version():
+        if there.facts["made_by"] != this_version():
             self.say(
-                f"the checkpoint was made by {there.made_by}, this is {this_version()}: the "
-                "weights may differ from those of one run"
+                f"the checkpoint was made by {there.facts['made_by']}, this is {this_version()}: "
+                "the weights may differ from those of one run"
             )
 
-    def _refuse(self, differences: list[str]) -> None:
-        if differences:
-            raise CheckpointError(
-                f"{self.folder.good} is of another run: {'; '.join(differences)}. Give what it was "
-                "begun with, or another folder."
-            )
-
-    def check_reader(self, reader: dict[str, Any]) -> None:
-        """Refuse a checkpoint of a run that read the file otherwise."""
-        self.reader = reader
-        if self.saved is not None:
-            self._refuse(_differences(self.saved.reader, reader))
-
-    def attach(self, source: Any, group: MachineGroup, timer: Timer) -> tuple[int, Position]:
+    def attach(self, source: Any, group: MachineGroup, timer: EpochTimer) -> tuple[int, Position]:
         """Observe this run. Returns where it goes on: the epochs that are done, and the position.
 
         `source`, `group` and `timer` are brought to where the saved run was.
@@ -320,21 +264,26 @@ class CheckpointObserver:
         saved = self.saved
         if saved is None:
             return 0, START
-        labels: LabelIndex = source.labels
+        facts = saved.facts
+        arrays: dict[str, dict[str, Array]] = {"": {}, SOURCE: {}}
+        for name, array in saved.arrays.items():
+            arrays[SOURCE if name.startswith(SOURCE) else ""][name.removeprefix(SOURCE)] = array
         try:
-            labels.set_state(saved.labels, saved.closed)
-            arrays = saved.arrays.items()
-            held = {name[len(SOURCE) :]: a for name, a in arrays if name.startswith(SOURCE)}
-            source.set_state(saved.source, held)
-            others = {name: a for name, a in arrays if not name.startswith(SOURCE)}
-            group.set_state(saved.run, others)
-            done = len(saved.epoch_seconds)
+            texts, numbers = facts["labels"], arrays[""].pop("labels", None)
+            values = numbers if texts is None else np.array(list(map(str, texts)))
+            source.labels.set_state(values, facts["closed"])
+            source.set_state(facts["source"], arrays[SOURCE])
+            group.set_state(facts["run"], arrays[""])
+            done = len(facts["epoch_seconds"])
             if group.n_epochs != done or not (done or saved.position.rows):
                 raise Damaged(f"counts of {group.n_epochs} epochs, times of {done}")
-            timer.seconds[:] = [float(s) for s in saved.epoch_seconds]
-        except (Damaged, KeyError, TypeError, ValueError, IndexError) as e:
-            raise self._damaged(e) from e
-        timer.before = saved.elapsed
+            timer.seconds[:] = [float(s) for s in facts["epoch_seconds"]]
+        except (Damaged, KeyError, TypeError, ValueError, IndexError, AttributeError) as e:
+            raise CheckpointError(
+                f"{self.folder.good} is damaged ({e}). Remove it; if another one is in its folder, "
+                "--resume (resume=True) goes on from there."
+            ) from e
+        timer.before = facts["elapsed"]
         return done, saved.position
 
     # ------------------------------------------------------------------------ this run
@@ -365,7 +314,7 @@ class CheckpointObserver:
 
     def finish(self) -> None:
         """Mark the run as finished, after the model was written. Failures are ignored."""
-        if self._run is None or (self.saved is not None and self.saved.finished):
+        if self._run is None or (self.saved is not None and self.saved.facts["finished"]):
             return
         try:
             self._save(START, finished=True)
@@ -378,37 +327,24 @@ class CheckpointObserver:
         run, arrays = group.get_state()
         found, held = source.get_state()
         arrays |= {f"{SOURCE}{name}": array for name, array in held.items()}
-        saved = Checkpoint(
-            settings=self.settings,
-            reader=self.reader,
-            file=self.file,
-            finished=finished,
-            source=found,
-            closed=source.labels.closed,
-            position=position,
-            epoch_seconds=timer.seconds,
-            elapsed=timer.elapsed if position.rows else 0.0,
-            run=run,
-            arrays=arrays,
-            labels=source.labels.values,
-            made_by=this_version(),
-        )
-        return self.folder.save(*saved.packed(), alone=finished), saved.where
-
-    def _damaged(self, why: Exception) -> CheckpointError:
-        return CheckpointError(
-            f"{self.folder.good} is damaged ({why}). Remove it; if another one is in its folder, "
-            "--resume (resume=True) goes on from there."
-        )
-
-
-def _differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The differences in words."""
-    return [
-        f"{name} was {was.get(name)!r}, now {now.get(name)!r}"
-        for name in {**now, **was}
-        if was.get(name) != now.get(name)
-    ]
+        labels, texts = source.labels.values, None
+        if labels.dtype.kind in "iufb":
+            arrays["labels"] = labels
+        else:
+            texts = labels.tolist()
+            if not all(isinstance(text, str) for text in texts):
+                raise NotSupportedError(
+                    f"a checkpoint cannot hold labels of dtype {labels.dtype}. Use numbers or text."
+                )
+        facts = {
+            "format": FORMAT, "settings": self.settings, "file": asdict(self.file),
+            "finished": finished, "source": found, "closed": source.labels.closed,
+            "position": position._asdict(), "epoch_seconds": timer.seconds,
+            "elapsed": timer.elapsed if position.rows else 0.0, "run": run, "labels": texts,
+            "made_by": this_version(),
+        }  # fmt: skip
+        path = self.folder.save(facts, arrays, alone=finished)
+        return path, Checkpoint(facts, arrays, self.file, position).where
 
 
 def this_version() -> str:

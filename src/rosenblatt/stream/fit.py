@@ -352,13 +352,16 @@ def fit_file(
     reading.setdefault("progress", watcher.progress)
     read = ReadOptions.of({**reading, "kinds": kinds or None, "missing": missing or None})
     check_scale(scale)
-    asked = {**options, "scale": scale}
-    if shuffle:
-        asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
-    with _checkpoints(checkpoint, checkpoint_every, resume, asked, file, watcher) as saves:
-        source, scaled = open_table(file, read, scale, watcher.say)
-        if saves is not None:
-            saves.check_reader(source.described())
+    _check_checkpoint(checkpoint, checkpoint_every, resume, file)
+    source, scaled = open_table(file, read, scale, watcher.say)
+    saved: AbstractContextManager[CheckpointObserver | None] = nullcontext()
+    if checkpoint is not None:
+        asked = {**options, "scale": scale, **source.described()}
+        if shuffle:
+            asked["chunk_bytes"] = reading.get("chunk_bytes")  # blocks must be the same to resume
+        every = EVERY if checkpoint_every is None else checkpoint_every
+        saved = CheckpointObserver(Path(checkpoint), every, resume, asked, file, watcher.say)
+    with saved as saves:
         run = train(
             source, settings, scratch=out.parent, shuffle=options.get("random_state"),
             watcher=watcher, checkpoint=saves, scaled=source.encoder if scaled else None,
@@ -424,26 +427,16 @@ def local_files(place: Any) -> list[Path]:
     return [] if is_url(place) or is_pipe(place) else [Path(place)]
 
 
-def _checkpoints(
-    folder: str | Path | None,
-    every: float | None,
-    resume: bool,
-    asked: dict[str, Any],
-    file: Any,
-    watcher: Watcher,
-) -> AbstractContextManager[CheckpointObserver | None]:
-    if folder is not None and is_dataset(file):
-        raise ParameterError(
-            "a checkpoint must know its files again, which a dataset of pyarrow does not allow. "
-            "Give the folder of its files, or leave checkpoint out."
-        )
-    if folder is not None:
-        every = EVERY if every is None else every
-        return CheckpointObserver(Path(folder), every, resume, asked, file, watcher.say)
-    if resume or every is not None:
+def _check_checkpoint(folder: Any, every: float | None, resume: bool, file: Any) -> None:
+    """Refuse what cannot go on from a checkpoint, before anything is read."""
+    if folder is None and (resume or every is not None):
         given = "resume" if resume else "checkpoint_every"
         raise ParameterError(f"{given} needs checkpoint, the folder where checkpoints are.")
-    return nullcontext()
+    if folder is not None and (is_dataset(file) or is_url(file) or is_pipe(file)):
+        raise ParameterError(
+            "a checkpoint needs a file or folder of this machine, which can be read again from any "
+            f"place, got {file}. Give one, or leave checkpoint out."
+        )
 
 
 # ----------------------------------------------------------------------------------- streams

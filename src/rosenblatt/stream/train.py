@@ -101,7 +101,7 @@ def train(
     observers: list[Any] = [timer]
     with ExitStack() as stack:
         saved = checkpoint.saved if checkpoint is not None else None
-        left = settings.max_iter - (0 if saved is None else len(saved.epoch_seconds))
+        left = settings.max_iter - (0 if saved is None else len(saved.facts["epoch_seconds"]))
         rows: Any = source
         cached = None
         if scratch is not None and (left > 1 or (shuffle is not None and left > 0)):

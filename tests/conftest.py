@@ -32,8 +32,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 LONG = (
     "benchmarks/test_benchmarks.py::test_peers_in_processes_of_their_own",
     "stream/test_checkpoint.py::test_a_run_that_crashed_ends_as_one_that_did_not",
-    "learn/test_heaviest.py::test_a_penalty_is_part_of_the_distances",
-    "learn/test_heaviest.py::test_the_rows_times_their_amounts_are_the_weights",
     "prove/test_coefficients.py::test_adult_incomes",
     "prove/test_coefficients.py::test_mushrooms",
     "prove/test_separability.py::test_real_sets[agaricus",

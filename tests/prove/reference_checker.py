@@ -280,8 +280,7 @@ def _cancelling(said: dict[str, Any], z: list[Row]) -> tuple[list[int], Row]:
 
 
 def _coefficients(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> None:
-    evidence = said["evidence"]
-    certificate = evidence["certificate"]
+    certificate = said["certificate"]
     _certificate(certificate, data, unchecked)
     intercept = certificate["fit_intercept"]
     z = data.z(intercept)
@@ -292,40 +291,31 @@ def _coefficients(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) 
         names = list(data.names or (f"x{j}" for j in range(data.width)))
         names += ["intercept" if "intercept" not in names else "(intercept)"] * intercept
         _require([item["name"] for item in items] == names, "other names")
-    dropped = [_index(r["column"], p) for r in evidence["relations"]]
-    kept = [_index(j, p) for j in evidence["kept"]]
-    _require(sorted(dropped + kept) == list(range(p)), "kept and dropped are not all columns")
-    for relation, j in zip(evidence["relations"], dropped, strict=True):
-        v = _vector(relation["terms"], p)
-        _require(not any(v[k] for k in dropped), "a relation uses a dropped column")
-        _require(all(_dot(v, row) == row[j] for row in z), "a relation does not hold")
-    spanning = [z[_index(i, len(z))] for i in evidence["spanning"]]
+    kept = [j for j in range(p) if items[j]["reduced"] is not None]
+    spanning = [z[_index(i, len(z))] for i in said["spanning"]]
+    _require(rank(spanning) == rank(z), "the rows that span do not span all rows")
     inner = [[row[j] for j in kept] for row in spanning]
-    _require(rank(inner) == len(kept), "the kept columns are dependent")
-    face = _face(certificate, z)
-    directions = evidence["directions"]
-    _require((directions is None) == (not face), "directions are there just if F is not empty")
-    if directions is not None:
-        vectors = [_vector(terms, p) for terms in directions]
-        _require(not any(v[j] for v in vectors for j in dropped), "a direction is off")
-        _require(not any(_dot(v, row) for v in vectors for row in face), "a direction is off F")
-        left = len(kept) - rank([[row[j] for j in kept] for row in face])
-        _require(rank(vectors) == len(vectors) == left, "too few or too many directions")
-    members = [[_number(v) for v in member] for member in evidence["members"]]
+    _require(rank(inner) == len(kept) == rank(z), "other columns would have to stay")
+    members = [[_number(v) for v in member] for member in said["members"]]
     for member in members:
         _require(all(_dot(member, row) >= 0 for row in z), "a member errs")
-        _require(not any(member[j] for j in dropped), "a member is off")
+        _require(not any(member[j] for j in range(p) if j not in kept), "a member is off")
     for j, item in enumerate(items):
-        _coefficient(j, item, z, kept, members, directions)
+        _coefficient(j, item, z, kept, members, certificate)
 
 
 def _coefficient(
-    j: int, item: dict[str, Any], z: list[Row], kept: list[int], members: list[Row], directions: Any
+    j: int,
+    item: dict[str, Any],
+    z: list[Row],
+    kept: list[int],
+    members: list[Row],
+    certificate: Any,
 ) -> None:
     tied = rank(z) == rank([row[:j] + row[j + 1 :] for row in z])
-    claim = item["claim"]
+    bound = item["bound"]
     if j not in kept:
-        _require(item["reduced"] is None and claim is None, "a dropped column has a state")
+        _require(item["reduced"] is None and bound is None, "a dropped column has a state")
         _require(item["state"] == "not identified", "a dropped column is identified")
         return
     inner = [[row[k] for k in kept] for row in z]
@@ -333,35 +323,19 @@ def _coefficient(
     state = STATES[signs[0] + 2 * signs[1]]
     _require(item["reduced"] == state, f"coefficient {j} is {state} after dropping")
     _require(item["state"] == ("not identified" if tied else state), f"{j} has another state")
-    _require(claim is not None and claim["column"] == j, "the claim is about another column")
-    for name, sign in (("up", 1), ("down", -1)):
-        number = claim[name]
-        _require((number is not None) == signs[sign < 0], f"{name} is named though it is not so")
-        if number is not None:
-            _require(sign * members[_index(number, len(members))][j] > 0, f"{name} is another")
-    if claim["bound"] is not None:
-        rows = [z[_index(i, len(z))] for i in claim["bound"]["rows"]]
-        weights = [_number(c) for c in claim["bound"]["weights"]]
+    for sign in (1, -1):
+        shown = any(sign * member[j] > 0 for member in members)
+        _require(shown == signs[sign < 0], f"no member shows a sign of {j}")
+    _require((bound is not None) == (signs[0] != signs[1]), f"weights of {j} are there or missing")
+    if bound is not None:
+        rows = [z[_index(i, len(z))] for i in bound["rows"]]
+        weights = [_number(c) for c in bound["weights"]]
         _require(len(rows) == len(weights) and min(weights, default=0) >= 0, "bad weights")
-        if signs[0] != signs[1]:
-            total = [_dot(list(c), weights) for c in zip(*rows, strict=True)]
-            total[j] -= 1 if signs[0] else -1
-            vectors = [_unit(k, len(total)) for k in kept]
-            if directions is not None:
-                vectors = [_vector(terms, len(total)) for terms in directions]
-            _require(not any(_dot(total, v) for v in vectors), "the weights do not bound it")
-
-
-def _unit(j: int, p: int) -> Row:
-    return [Fraction(int(k == j)) for k in range(p)]
-
-
-def _vector(terms: Any, p: int) -> Row:
-    """A vector from its terms; a column may occur once."""
-    found = [Fraction(0)] * p
-    for j, value in terms:
-        found[_index(j, p)] += _number(value)
-    return found
+        total = [_dot(list(c), weights) for c in zip(*rows, strict=True)]
+        total[j] -= 1 if signs[0] else -1
+        face = [[row[k] for k in kept] for row in _face(certificate, z)]
+        left = [total[k] for k in kept]  # a combination of the rows that overlap
+        _require(rank([*face, left]) == rank(face), "the weights do not bound it")
 
 
 def _face(certificate: dict[str, Any], z: list[Row]) -> list[Row]:

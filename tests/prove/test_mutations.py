@@ -279,7 +279,7 @@ def _put(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 
 
 def _consistent(result: Any) -> Any:
-    """Coefficients whose states follow from their changed proofs, as a forger would write them."""
+    """Coefficients whose states follow from their changed members, as a forger would write them."""
     states = {
         (False, False): State.FINITE,
         (True, False): State.PLUS,
@@ -287,15 +287,15 @@ def _consistent(result: Any) -> Any:
         (True, True): State.UNDETERMINED,
     }
     try:
-        evidence = result.evidence
-        tied = {j for r in evidence.relations for j, _ in ((r.column, 1), *r.terms)}
         items = []
         for j, item in enumerate(result.items):
-            reduced = None if item.claim is None else states[item.claim.signs]
-            state = State.NOT_IDENTIFIED if j in tied else reduced
+            signs = any(m[j] > 0 for m in result.members), any(m[j] < 0 for m in result.members)
+            reduced = None if item.reduced is None else states[signs]
+            tied = item.state is State.NOT_IDENTIFIED or reduced is None
+            state = State.NOT_IDENTIFIED if tied else reduced
             items.append(dataclasses.replace(item, state=state, reduced=reduced))
         return dataclasses.replace(result, items=tuple(items))
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, LookupError):
         return result
 
 

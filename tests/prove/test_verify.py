@@ -160,7 +160,7 @@ def test_limbs_are_fractions(rows, whole, scale):
         assert limbs.product_signs(A, *vectors).tolist() == right
         slow = [[exact_dot(A, k, v) for v in vectors] for k in range(len(X))]
         assert [[sign(s) for s in line] for line in slow] == right
-    assert limbs.orthogonal(X, vectors) == (not np.any(right))
+    assert limbs.orthogonal(X, vectors).tolist() == [not any(line) for line in right]
 
 
 def test_many_long_rows_on_a_hyperplane():

@@ -12,28 +12,72 @@ all others. Hence coefficient j
   w_j >= 0 on C and > 0 somewhere; to -inf likewise;
 - can be sent either way if w_j takes both signs on C;
 - is not identified if some w with w.z_i = 0 for all i has w_j != 0: collinear columns.
+
+The search: rows that span all rows show which columns are collinear (a few rows, and those outside
+their span, until there are none). Directions orthogonal to F are coordinates of C. Linear programs
+over a working set find members of C with many signs not seen before, then with one; where there is
+none, their multipliers are the weights c_i. Floats only propose: members and weights are made
+exact, and where that fails a few rows are decided over the rationals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
-from rosenblatt.data.cone import as_cone
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from flint import fmpz_mat
+
+from rosenblatt.data.cone import Cone, ConeBlock, as_cone
+from rosenblatt.data.exact import (
+    common_integers,
+    floats_if_exact,
+    independent,
+    integer_residues,
+    pivot_columns,
+    primitive,
+    residues,
+    solve,
+)
 from rosenblatt.errors import UndecidedError
+from rosenblatt.prove.certificate import Certificate, Combination
 from rosenblatt.prove.certificate.coefficients import (
     Coefficient,
     Coefficients,
     State,
-    items_of,
     names_of,
 )
-from rosenblatt.prove.infinite import words
-from rosenblatt.prove.infinite.columns import Columns
-from rosenblatt.prove.infinite.search import search
-from rosenblatt.prove.infinite.signs import Clock
+from rosenblatt.prove.checker.coefficients import (
+    Facts,
+    coefficient_problems,
+    directions_of,
+    face_of,
+    integer_rows,
+    plane_of_columns,
+)
+from rosenblatt.prove.checker.limbs import Vector
+from rosenblatt.prove.checker.norms import nearest
+from rosenblatt.prove.checker.ranges import Ranges
+from rosenblatt.prove.checker.signs import Plane, part_signs
+from rosenblatt.prove.checker.span import Span
+from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.exact_decision import decide
+from rosenblatt.prove.separability.linear_programs import SignProgram
+from rosenblatt.prove.separability.scaling import ScaledCone, dense, scores, unit
+from rosenblatt.prove.separability.working_set import hardest_rows, lowest, spread
 
 __all__ = ["Coefficient", "Coefficients", "State", "infinite_coefficients"]
+
+Array = npt.NDArray[Any]
+Member = tuple[float | Fraction, ...]
+MORE_ROWS = 50  # that are looked at first, besides as many as there are columns
+BITS = (12, 53)  # to which members are rounded: short numbers first
+SMALL = 1e-9  # below this a float program says nothing; exact arithmetic does
 
 
 def infinite_coefficients(
@@ -74,15 +118,371 @@ def infinite_coefficients(
     >>> bool(found.verify(X, [0, 1, 1, 0, 1, 0]))
     True
     """
-    clock = Clock(max_seconds)
-    rows = as_cone(X, y)
-    names = names_of(rows, feature_names, fit_intercept)
-    certificate = separability(rows, fit_intercept=fit_intercept, max_seconds=max_seconds)
-    columns = Columns.of(rows)
-    evidence, claims = search(rows, certificate, columns, clock)
-    told = words.Facts(names, columns, evidence)
-    result = Coefficients(items=items_of(names, evidence, claims, told), evidence=evidence)
-    wrong = result._untrue(rows, columns)
-    if wrong:
+    limits = Limits.starting_now(max_seconds, None)
+    cone = as_cone(X, y, fit_intercept)
+    names = names_of(cone, feature_names, fit_intercept)
+    certificate = separability(cone, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
+    limits.stage = "looking for collinear columns"
+    limits.check_time()
+    found, examples = zip(*cone.map(_summary), strict=True)
+    ranges = Ranges.joined(found)
+    _, face = face_of(certificate, cone)
+    at = [*getattr(getattr(certificate, "proof", None), "rows", ()), *np.concatenate(examples)]
+    relations, spanning = _collinear(cone, np.unique(at).astype(np.int64), ranges, limits)
+    kept = [j for j in range(cone.n_columns) if j not in relations]
+    directions = directions_of(face.X, kept, fit_intercept)
+    members: list[Member] = []
+    bounds: dict[int, Combination] = {}
+    if directions:
+        signs = _Signs(cone, certificate, ranges, relations, directions, limits)
+        members, bounds = signs.settled()
+    facts = Facts(relations, ranges)
+    result = Coefficients.of(names, facts, certificate, spanning, members, bounds)
+    if wrong := coefficient_problems(result, cone, ranges)[0]:
         raise UndecidedError(f"a proof did not verify: {'; '.join(wrong[:3])}.")
     return result
+
+
+# ---------------------------------------------------------------------- collinear columns
+
+
+def _collinear(
+    cone: Cone, at: Array, ranges: Ranges, limits: Limits
+) -> tuple[dict[int, Vector], list[int]]:
+    """Relations of columns that others determine exactly, and rows that span all rows.
+
+    A column is dropped if it is a combination of those before it: R's `glm` gives such
+    coefficients NA. The offset comes first, then columns with y_i x_ij of one sign in all rows:
+    were such a category the reference, the coefficients of all others would be infinite instead.
+    """
+    order = np.argsort(ranges.one_sided == 0, kind="stable").tolist()
+    order = [cone.n_features, *order] if cone.constant else order
+    count = max(len(order) - len(at), 0) + MORE_ROWS
+    sample = np.random.default_rng(0).choice(cone.n_rows, min(cone.n_rows, count), replace=False)
+    at = np.union1d(at, sample)
+    while True:
+        limits.check_time()
+        X = cone.take(at).X
+        span = Span.of(X, cone.constant, order=order)
+        new = np.concatenate(cone.map(_outside, span, len(order)))
+        if not new.size:
+            break
+        at = np.union1d(at, new)
+    relations = span.complement
+    kept = [j for j in range(cone.n_columns) if j not in relations]
+    ones = np.ones((len(at), 1))
+    basis = pivot_columns(residues(np.hstack([dense(X), ones])[:, kept].T))
+    return relations, at[basis].tolist() if len(basis) == len(kept) else at.tolist()
+
+
+def _summary(block: ConeBlock) -> tuple[Ranges, Array]:
+    """The ranges of the columns, and rows that have other values than 0, one for every column."""
+    if sp.issparse(block.X):
+        there = np.flatnonzero(block.X.data)
+        _, first = np.unique(block.X.indices[there], return_index=True)
+        rows = np.searchsorted(block.X.indptr, there[first], side="right") - 1
+    else:
+        rows = (block.X[:MORE_ROWS] != 0).argmax(axis=0)
+        none = block.X[rows, np.arange(len(rows))] == 0
+        rows[none] = (block.X[:, none] != 0).argmax(axis=0)
+    return Ranges.of(block), np.unique(rows) + block.first_row
+
+
+def _outside(block: ConeBlock, span: Span, most: int) -> Array:
+    """Some of the rows that are not in the span."""
+    return block.first_row + spread(np.flatnonzero(span.outside(block.X)), most)
+
+
+# ---------------------------------------------------------------------- coordinates of the cone
+
+
+class _Coordinates:
+    """Weights w that vanish on F, by those of some columns, which are free.
+
+    Every direction has an entry at its own free column. Floats see scaled columns: v are the
+    weights of the free ones there.
+    """
+
+    def __init__(self, cone: Cone, ranges: Ranges, directions: dict[int, Vector]) -> None:
+        largest = np.append(ranges.largest, 1.0)[: cone.n_columns]
+        self.scaled = ScaledCone(cone, np.clip(-np.frexp(largest)[1].astype(np.int64), -1000, 1000))
+        self.free = list(directions)
+        self.exponents = self.scaled.exponents[self.free]
+        used = {j for vector in directions.values() for j in vector}
+        self.rest = sorted(used.difference(self.free))
+        self.moving = [*self.free, *self.rest]  # columns that are not 0 on the whole cone
+        self.common = lcm(*(vector[j] for j, vector in directions.items()))
+        lines = [
+            [v.get(k, 0) * (self.common // v[j]) for k in self.rest] for j, v in directions.items()
+        ]
+        self.matrix = fmpz_mat(len(self.free), len(self.rest), [c for line in lines for c in line])
+        self.lift = sp.vstack(
+            [sp.eye_array(len(self.free)), self._rest_in_floats(lines)], format="csr"
+        )
+
+    def _rest_in_floats(self, lines: list[list[int]]) -> Any:
+        """The scaled weights of the other columns from those of the free ones."""
+        found = np.zeros((len(self.rest), len(self.free)))
+        for a, line in enumerate(lines):
+            for k, c in enumerate(line):
+                if c:
+                    power = int(self.exponents[a] - self.scaled.exponents[self.rest[k]])
+                    found[k, a] = nearest(Fraction(c, self.common) * Fraction(2) ** power)
+        return sp.csr_array(found)
+
+    def weights(self, v: Array) -> Array:
+        """Weights of all columns in floats."""
+        w = np.zeros(self.scaled.cone.n_columns)
+        w[self.moving] = self.lift @ v
+        return self.scaled.weights(w)
+
+    def rows(self, at: Array) -> Any:
+        """Some z_i as vectors q_i with q_i.v = w.z_i, up to powers of two."""
+        Z, _ = self.scaled.rows(self.scaled.cone.take(at), np.array(self.moving))
+        return unit(Z @ self.lift)[0] if self.rest else Z
+
+    def gradients(self, columns: list[int]) -> Array:
+        """g with w_j = g.v for some columns j, up to factors > 0; 0 if floats cannot say."""
+        place = {j: k for k, j in enumerate(self.moving)}
+        G = self.lift[[place[j] for j in columns]].toarray()
+        top = np.abs(G).max(axis=1, keepdims=True)
+        good = np.isfinite(top) & (top > 0)
+        return np.where(good, G, 0.0) / np.where(good, top, 1.0)
+
+    def coordinates(self, w: Member) -> Array:
+        """v of a vector of the cone, the largest made about 1."""
+        values = [
+            Fraction(w[j]) / Fraction(2) ** int(e)
+            for j, e in zip(self.free, self.exponents, strict=True)
+        ]
+        top = max(abs(v) for v in values)
+        return np.array([float(v / top) for v in values])
+
+    def rounded(self, v: Array, bits: int) -> Member:
+        """The exact vector whose free columns are v to so many bits, up to a factor > 0."""
+        whole = np.rint(np.ldexp(v, bits - int(np.frexp(np.abs(v).max())[1]))).astype(np.int64)
+        shifts = (self.exponents - self.exponents.min()).tolist()
+        return self.vector([u << s for u, s in zip(whole.tolist(), shifts, strict=True)])
+
+    def vector(self, u: Sequence[int]) -> Member:
+        """w from integer weights of its free columns, up to a factor > 0."""
+        w = [0] * self.scaled.cone.n_columns
+        for j, value in zip(self.free, u, strict=True):
+            w[j] = value * self.common
+        for j, number in zip(self.rest, (fmpz_mat([u]) * self.matrix).entries(), strict=True):
+            w[j] = int(number)
+        short = primitive(w)
+        return floats_if_exact(short) or tuple(map(Fraction, short))
+
+    def exact_gradient(self, j: int) -> list[int]:
+        """g with w_j = g.u for integer weights u of the free columns."""
+        if j in self.free:
+            return [self.common * (a == j) for a in self.free]
+        return [int(self.matrix[a, self.rest.index(j)]) for a in range(len(self.free))]
+
+    def products(self, at: Array) -> tuple[list[list[int]], list[Fraction]]:
+        """q_i of some rows as integers, with w.z_i = q_i.u / factor; and the factors."""
+        table, factors = integer_rows(self.scaled.cone, at, self.moving)
+        if self.rest:
+            f = len(self.free)
+            first, others = ([row[:f] for row in table], [row[f:] for row in table])
+            product = fmpz_mat(first) * self.common + fmpz_mat(others) * self.matrix.transpose()
+            table = [[int(v) for v in row] for row in product.tolist()]
+        return table, factors
+
+
+# ---------------------------------------------------------------------- signs on the cone
+
+
+class _Signs:
+    """Which signs every column takes on the cone: members of it, or weights that exclude a sign."""
+
+    def __init__(
+        self,
+        cone: Cone,
+        certificate: Certificate,
+        ranges: Ranges,
+        relations: dict[int, Vector],
+        directions: dict[int, Vector],
+        limits: Limits,
+    ) -> None:
+        plane, _ = face_of(certificate, cone)
+        self.at = np.arange(cone.n_rows)
+        if plane is not None:
+            self.at = np.flatnonzero(np.concatenate(cone.map(part_signs, plane)))
+            cone = cone.select(self.at)
+        self.cone, self.limits = cone, limits
+        self.space = _Coordinates(cone, ranges, directions)
+        self.members: list[Member] = []
+        self.known: set[tuple[int, int]] = set()  # column, and a sign that a member has there
+        self.bounds: dict[int, Combination] = {}
+        self.inner = _on_kept(certificate, relations)
+        self.centre = self.space.coordinates(self.inner)
+        self.working = np.empty(0, dtype=np.int64)
+        self.program = SignProgram(len(self.space.free))
+
+    def settled(self) -> tuple[list[Member], dict[int, Combination]]:
+        """The members, and the weights of columns of one sign."""
+        self._keep(self.inner)
+        missing = self._missing()
+        if missing:
+            hardest = hardest_rows(self.cone, self.space.weights(self.centre), self._batch)
+            others = spread(np.arange(len(self.at)), self._batch)
+            self._add(np.concatenate([others, *(rows for rows, _ in hardest)]))
+        while missing and self._towards(missing):
+            missing = self._missing()
+        for j in self.space.moving:
+            for sign in (1, -1):
+                known = (j, sign) in self.known or j in self.bounds
+                if not known and not self._towards({j: sign}):
+                    self._by_rationals(j, sign)
+        return self.members, self.bounds
+
+    @property
+    def _batch(self) -> int:
+        return len(self.space.free) // 2 + 20
+
+    def _missing(self) -> dict[int, int]:
+        """Columns of which a sign is missing, and that sign (both missing: 1)."""
+        open_ = [j for j in self.space.moving if j not in self.bounds]
+        wanted = {j: -1 if (j, 1) in self.known else 1 for j in open_}
+        return {j: sign for j, sign in wanted.items() if (j, sign) not in self.known}
+
+    def _tell(self) -> None:
+        self.limits.stage = f"with {len(self._missing())} coefficients open"
+        self.limits.check_time()
+
+    def _keep(self, w: Member) -> bool:
+        """Keep w if it is in the cone and shows a sign not seen before."""
+        signs = {(j, 1 if w[j] > 0 else -1) for j in self.space.moving if w[j]}
+        if signs <= self.known or self._errors(w).size:
+            return False
+        self.members.append(w)
+        self.known |= signs
+        return True
+
+    def _errors(self, w: Member) -> Array:
+        """Some of the rows with w.z_i < 0, exactly."""
+        found = self.cone.map(_errors, plane_of_columns(w, self.cone), self._batch)
+        return np.concatenate(found)
+
+    def _add(self, rows: Array) -> bool:
+        """Add rows to the working set; whether some are new."""
+        new = np.setdiff1d(rows, self.working)
+        if new.size:
+            self.working = np.concatenate([self.working, new])
+            self.program.add_rows(self.space.rows(new))
+        return bool(new.size)
+
+    def _towards(self, wanted: dict[int, int]) -> bool:
+        """Find a member with some of these signs; if one is wanted, or weights that exclude it.
+
+        False if there is none, or floats see none.
+        """
+        G = self.space.gradients(list(wanted)) * np.array(list(wanted.values()))[:, None]
+        g = -G.sum(axis=0)
+        while g.any():
+            self._tell()
+            found = self.program.minimise(g, self.limits.seconds_left)
+            if found is None:
+                return False
+            value, v, active = found
+            if value > -SMALL:
+                ((j, sign), *others) = wanted.items()
+                return not others and self._bound(j, -sign, self.working[active])
+            need, rows = self._need(v)
+            inward = _inward(G @ v, G @ self.centre, need)
+            for bits in BITS if inward is not None else ():
+                self._keep(self.space.rounded(v + inward * self.centre, bits))
+                if not self.known.isdisjoint(wanted.items()):
+                    return True
+            if not self._add(rows):
+                return False
+        return False
+
+    def _need(self, v: Array) -> tuple[float, Array]:
+        """How much of the centre must be added to v to err nowhere; the rows that need most."""
+        W = np.stack([self.space.weights(v), self.space.weights(self.centre)], axis=1)
+        rows, needs = map(np.concatenate, zip(*self.cone.map(_needs, W, self._batch), strict=True))
+        return float(needs.max(initial=0.0)), lowest(rows, -needs, self._batch)[0]
+
+    def _bound(self, j: int, sign: int, rows: Array) -> bool:
+        """Whether weights c_i >= 0 on these rows have sum c_i q_i = sign g_j; they are kept."""
+        if not rows.size:
+            return False
+        table, factors = self.space.products(rows)
+        basis, pivots = independent(integer_residues(table))
+        target = [sign * v for v in self.space.exact_gradient(j)]
+        matrix = [[table[k][a] for k in basis] for a in pivots]
+        weights = solve(matrix, [Fraction(target[a]) for a in pivots])
+        if any(c < 0 for c in weights):
+            return False
+        common, *whole = common_integers([1, *weights])
+        sums = fmpz_mat([whole]) * fmpz_mat([table[k] for k in basis])
+        if [int(v) for v in sums.entries()] != [common * v for v in target]:
+            return False
+        pairs = zip(basis, weights, strict=True)
+        self._bounded(j, {int(rows[k]): c * factors[k] for k, c in pairs if c})
+        return True
+
+    def _bounded(self, j: int, weights: dict[int, Fraction]) -> None:
+        order = sorted(weights)
+        rows = tuple(int(self.at[k]) for k in order)
+        self.bounds[j] = Combination(rows, tuple(weights[k] for k in order))
+
+    def _by_rationals(self, j: int, sign: int) -> None:
+        """Floats cannot see it: a few rows over the rationals, more where the answer errs.
+
+        Some u has u.q_i > 0 for all of them, so what cancels contains the goal, sign g_j.
+        """
+        goal = [sign * v for v in self.space.exact_gradient(j)]
+        rows = self.working[: self._batch]
+        while True:
+            table, factors = self.space.products(rows)
+            found = decide([*table, goal], self._tell)
+            if last := found.weights[-1]:
+                pairs = zip(rows.tolist(), found.weights[:-1], factors, strict=True)
+                return self._bounded(j, {i: c * f / last for i, c, f in pairs if c})
+            w = self.space.vector(common_integers(found.w))
+            if self._keep(w):
+                return None
+            rows = np.union1d(rows, self._errors(w))
+
+
+def _on_kept(certificate: Any, relations: dict[int, Vector]) -> Member:
+    """The certificate's hyperplane, written without the dropped columns."""
+    w = [*certificate.w, certificate.b] if certificate.fit_intercept else list(certificate.w)
+    for j, vector in relations.items():
+        if w[j]:
+            factor = Fraction(w[j]) / vector[j]
+            for k, v in vector.items():
+                w[k] = Fraction(w[k]) - factor * v
+    return floats_if_exact(w) or tuple(map(Fraction, w))
+
+
+def _inward(at: Array, slope: Array, need: float) -> float | None:
+    """How far to go, more than `need`, to keep half of the positive entries of at + slope * far.
+
+    None if that is too far.
+    """
+    there = at > SMALL
+    with np.errstate(all="ignore"):
+        most = np.where(slope < 0, at / -slope, np.inf)[there]
+    far = float(np.median(most)) if there.any() else 0.0
+    if not need < far:
+        return None
+    return max(1.0, 2 * need) if far == np.inf else min(1.0, need + (far - need) / 2)
+
+
+def _errors(block: ConeBlock, plane: Plane, most: int) -> Array:
+    """Some of the rows on the wrong side."""
+    return block.first_row + spread(np.flatnonzero(part_signs(block, plane) < 0), most)
+
+
+def _needs(block: ConeBlock, W: Array, most: int) -> tuple[Array, Array]:
+    """The rows that need most of the second hyperplane for the first to be right, and how much."""
+    first, second = scores(block, W[:, 0]), scores(block, W[:, 1])
+    with np.errstate(all="ignore"):
+        needs = np.where(first < 0, -first / np.maximum(second, 0), 0.0)
+    rows, values = lowest(np.arange(len(block)), -needs, most)
+    return block.first_row + rows, -values

@@ -34,7 +34,7 @@ class Limits:
 
     @property
     def seconds_left(self) -> float | None:
-        return None if self.max_seconds is None else self.deadline - time.perf_counter()
+        return None if self.max_seconds is None else max(self.deadline - time.perf_counter(), 0.0)
 
     def check_time(self) -> None:
         if time.perf_counter() > self.deadline:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from html import escape
 from types import MappingProxyType
 from typing import Any
 
 from rosenblatt.data.cone import Cone, as_cone
 from rosenblatt.errors import DataError
-from rosenblatt.prove.certificate.base import Certificate, Result, Verification
+from rosenblatt.prove.certificate import explain as words
+from rosenblatt.prove.certificate.base import Certificate, Combination, Result, Verification
 from rosenblatt.prove.certificate.codec import kind_of_result, misfit
+from rosenblatt.prove.checker.coefficients import Facts, coefficient_problems, states_of
 from rosenblatt.prove.checker.limits import too_long
-from rosenblatt.prove.infinite import words
-from rosenblatt.prove.infinite.columns import Columns
-from rosenblatt.prove.infinite.proof import Claim, Evidence, untrue
 from rosenblatt.text import html_table, left_table
 
+Number = float | Fraction
 SHOWN = 40  # lines of a table for the terminal
 INTERCEPT = ("intercept", "(intercept)")
 
@@ -46,15 +47,16 @@ class Coefficient:
         same as `state` unless that is "not identified".
     reason : str
         Why, in words.
-    claim : Claim or None
-        What proves `reduced`.
+    bound : Combination or None
+        Weights c_i >= 0 with w_j = sum c_i w.z_i for every member w of the cone, which show that
+        none is < 0 (for "+inf"; > 0 for "-inf").
     """
 
     name: str
     state: State
     reduced: State | None
     reason: str
-    claim: Claim | None
+    bound: Combination | None
 
 
 @kind_of_result("coefficients")
@@ -65,12 +67,34 @@ class Coefficients(Result, Sequence[Coefficient]):
     Attributes
     ----------
     items : tuple of Coefficient
-    evidence : Evidence
-        What the proofs share, the certificate of separability among it.
+    certificate : Certificate
+        Whether the classes can be separated.
+    spanning : tuple of int
+        Rows that span all rows.
+    members : tuple of tuple
+        Weights with which no row is on the wrong side, one number per coefficient.
     """
 
     items: tuple[Coefficient, ...]
-    evidence: Evidence
+    certificate: Certificate
+    spanning: tuple[int, ...]
+    members: tuple[tuple[float | Fraction, ...], ...]
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        facts: Facts,
+        certificate: Certificate,
+        spanning: Sequence[int],
+        members: Sequence[tuple[Number, ...]],
+        bounds: Mapping[int, Combination],
+    ) -> Coefficients:
+        """States and reasons from what proves them."""
+        items = _items(names, facts, certificate, members, bounds)
+        return cls(
+            items=items, certificate=certificate, spanning=tuple(spanning), members=tuple(members)
+        )
 
     def __len__(self) -> int:
         return len(self.items)
@@ -83,11 +107,6 @@ class Coefficients(Result, Sequence[Coefficient]):
                     return item
             raise KeyError(k)
         return self.items[k]
-
-    @property
-    def certificate(self) -> Certificate:
-        """Whether the classes can be separated."""
-        return self.evidence.certificate
 
     @property
     def positive(self) -> str:
@@ -141,8 +160,11 @@ class Coefficients(Result, Sequence[Coefficient]):
         Verification
             Its `unchecked` holds "names" if the data have no names to compare with.
         """
-        rows = as_cone(X, y).within(max_seconds)
-        if problem := misfit(self) or too_long(self, rows, max_bits):
+        if problem := misfit(self):
+            return Verification.refused(problem)
+        intercept = self.certificate.fit_intercept
+        rows = as_cone(X, y, intercept, self._named_rows).within(max_seconds)
+        if problem := too_long(self, rows, max_bits):
             return Verification.refused(problem)
         said = self.certificate.verify(rows, max_bits=max_bits)
         if not said.truth:
@@ -150,11 +172,18 @@ class Coefficients(Result, Sequence[Coefficient]):
         untrue = self._misnamed(rows, feature_names) or self._untrue(rows)
         names = tuple(c.name for c in self.items)
         told = rows.names is not None or feature_names is not None
-        free = not told and names != names_of(rows, None, self.certificate.fit_intercept)
+        free = not told and names != names_of(rows, None, intercept)
         unchecked = (*said.unchecked, *(("names",) if free else ()))
         problems = self._broken_seal() + list(said.problems)
         integrity = said.integrity and self.sealed == self.digest
         return Verification(integrity, not untrue, (*problems, *untrue), unchecked)
+
+    @property
+    def _named_rows(self) -> list[int]:
+        """The rows that proofs name: few, and needed before all others."""
+        bounds = [item.bound.rows for item in self.items if item.bound is not None]
+        rows = {i for some in (self.spanning, *bounds) for i in some if 0 <= i < 2**62}
+        return [*self.certificate._named_rows, *rows]
 
     def _misnamed(self, rows: Cone, given: Any) -> list[str]:
         """What is not true of the names of the coefficients."""
@@ -175,33 +204,19 @@ class Coefficients(Result, Sequence[Coefficient]):
                 ]
         return []
 
-    def _untrue(self, rows: Cone, columns: Columns | None = None) -> list[str]:
-        """What is not true, in words; `columns` are those of the rows, if known."""
-        width = rows.n_features + int(self.certificate.fit_intercept)
-        if len(self.items) != width:
-            return [f"it speaks of {len(self.items)} coefficients, there are {width}"]
-        said, claims = [], []
-        tied = {j for r in self.evidence.relations for j, _ in ((r.column, 1), *r.terms)}
-        dropped = {r.column for r in self.evidence.relations}
+    def _untrue(self, rows: Cone) -> list[str]:
+        """What is not true, in words."""
+        said, facts = coefficient_problems(self, rows)
+        if said or facts is None:
+            return said
+        names, bounds = [], {}
         for j, item in enumerate(self.items):
-            reduced = None if item.claim is None else _STATES[item.claim.signs]
-            state = State.NOT_IDENTIFIED if j in tied else reduced
-            if (item.reduced, item.state) != (reduced, state) or (j in dropped) != (
-                reduced is None
-            ):
-                said.append(f"{item.name} is not what its proof says")
-            elif item.claim is not None:
-                claims.append(item.claim)
-                if item.claim.column != j:
-                    said.append(f"the proof of {item.name} is about another column")
-        said = said or untrue(self.evidence, claims, rows)
-        if not said:
-            names = tuple(item.name for item in self.items)
-            told = words.Facts(names, columns or Columns.of(rows), self.evidence)
-            expected = items_of(names, self.evidence, claims, told)
-            pairs = zip(self.items, expected, strict=True)
-            said = [f"the reason of {a.name} is another" for a, b in pairs if a != b]
-        return said
+            names.append(item.name)
+            if item.bound is not None:
+                bounds[j] = item.bound
+        expected = _items(names, facts, self.certificate, self.members, bounds)
+        pairs = zip(self.items, expected, strict=True)
+        return [f"the reason of {a.name} is another" for a, b in pairs if a != b]
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Header and lines of the table, one line per coefficient."""
@@ -215,7 +230,7 @@ class Coefficients(Result, Sequence[Coefficient]):
 
     def summary(self) -> str:
         """The result in a few sentences."""
-        return words.summary(self)
+        return words.coefficients_summary(self)
 
     def __str__(self) -> str:
         header, lines = self.rows()
@@ -228,14 +243,6 @@ class Coefficients(Result, Sequence[Coefficient]):
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary())}</p>{html_table(*self.rows())}"
-
-
-_STATES = {
-    (False, False): State.FINITE,
-    (True, False): State.PLUS,
-    (False, True): State.MINUS,
-    (True, True): State.UNDETERMINED,
-}
 
 
 def names_of(rows: Cone, given: Any, intercept: bool) -> tuple[str, ...]:
@@ -256,22 +263,19 @@ def names_of(rows: Cone, given: Any, intercept: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def items_of(
-    names: tuple[str, ...], evidence: Evidence, claims: list[Claim], told: words.Facts
+def _items(
+    names: Sequence[str],
+    facts: Facts,
+    certificate: Certificate,
+    members: Sequence[tuple[Number, ...]],
+    bounds: Mapping[int, Combination],
 ) -> tuple[Coefficient, ...]:
-    """All coefficients, their states and reasons from the claims."""
-    by_column = {claim.column: claim for claim in claims}
-    tied = {j for r in evidence.relations for j, _ in r.terms}
+    """All coefficients, their states and reasons from what proves them."""
+    told = words.Reasons(names, facts, certificate)
     items = []
-    for j, name in enumerate(names):
-        claim = by_column.get(j)
-        if claim is None:
-            items.append(Coefficient(name, State.NOT_IDENTIFIED, None, told.dropped(j), None))
-            continue
-        reduced = _STATES[claim.signs]
-        state = State.NOT_IDENTIFIED if j in tied else reduced
-        reason = told.reason(claim)
-        if j in tied:
-            reason = f"{told.tied(j)}; after dropping: {reason}"
-        items.append(Coefficient(name, state, reduced, reason, claim))
+    states = states_of(len(names), facts.relations, members)
+    for j, (name, (state, reduced)) in enumerate(zip(names, states, strict=True)):
+        reason = told.reason(j, state, reduced, bounds.get(j))
+        kept = None if reduced is None else State(reduced)
+        items.append(Coefficient(name, State(state), kept, reason, bounds.get(j)))
     return tuple(items)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from typing import Any
 
 from rosenblatt.errors import DataError
 from rosenblatt.prove.certificate.codec import number_text
+from rosenblatt.prove.checker.coefficients import Facts
+from rosenblatt.text import plural
 
 Number = float | Fraction
 FEW_ROWS = 8
@@ -124,3 +129,130 @@ def html_facts(title: str, facts: Sequence[tuple[str, str]]) -> str:
         for name, value in facts
     )
     return f"<table><caption>{escape(title)}</caption>{lines}</table>"
+
+
+# ---------------------------------------------------------------------- coefficients
+
+TERMS = 6  # terms of a relation that are written out
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Why coefficients are what they are, from names, what the rows say, and the certificate."""
+
+    names: Sequence[str]
+    facts: Facts
+    certificate: Any
+
+    def reason(self, j: int, state: str, reduced: str | None, bound: Any) -> str:
+        """Why coefficient j has its state."""
+        if reduced is None:
+            return self._equation(j)
+        reason = self._of_reduced(j, reduced, bound)
+        if state == reduced:
+            return reason
+        others = [self.names[k] for k, vector in self.facts.relations.items() if j in vector]
+        more = " and others" if len(others) > TERMS else ""
+        return f"tied to {', '.join(others[:TERMS])}{more}; after dropping: {reason}"
+
+    def _of_reduced(self, j: int, reduced: str, bound: Any) -> str:
+        """Why it has its state once the columns to drop are left out."""
+        if reduced == "finite":
+            n = self.certificate.n_rows - getattr(self.certificate, "n_split", 0)
+            return f"the {n} rows that overlap determine it"
+        if reduced == "undetermined":
+            return "it is > 0 in one separating direction and < 0 in another"
+        up = reduced == "+inf"
+        if seen := self._in_the_data(j, int(up)):
+            return seen
+        rows = "1 row proves it" if len(bound) == 1 else f"{len(bound)} rows prove it"
+        return f"it is {'>=' if up else '<='} 0 in every separating direction ({rows})"
+
+    def _in_the_data(self, j: int, k: int) -> str:
+        """What anyone can see in the column itself; k is the class of large values."""
+        ranges = self.facts.ranges
+        if j >= ranges.low.shape[1]:
+            return ""
+        name, low, high, used = (
+            self.names[j],
+            *(v[:, j] for v in (ranges.low, ranges.high, ranges.used)),
+        )
+        classes = self.certificate.negative, self.certificate.positive
+        other, this = classes[1 - k], classes[k]
+        said = []
+        if low[k] >= 0 and high[1 - k] <= 0:  # large values here, none there
+            if used[k]:
+                said.append(
+                    f"every row with {name} > 0 is of class {this} ({plural(used[k], 'row')})"
+                )
+            if used[1 - k]:
+                n = plural(used[1 - k], "row")
+                said.append(f"every row with {name} < 0 is of class {other} ({n})")
+            return ", ".join(said)
+        cut, top = low[k], high[1 - k]
+        if cut > top:
+            return f"{name} >= {cut:.6g} in class {this}, {name} <= {top:.6g} in class {other}"
+        if cut == top and high[k] > cut:
+            said.append(f"every row with {name} > {cut:.6g} is of class {this}")
+        if cut == top and low[1 - k] < cut:
+            said.append(f"every row with {name} < {cut:.6g} is of class {other}")
+        return ", ".join(said)
+
+    def _equation(self, j: int) -> str:
+        """Which combination of others a column is that is left out."""
+        name, d = self.names[j], self.facts.ranges.low.shape[1]
+        vector = self.facts.relations[j]
+        terms = [(k, Fraction(-v, vector[j])) for k, v in sorted(vector.items()) if k != j]
+        terms.sort(key=lambda term: term[0] != d)
+        if not terms:
+            return f"{name} is always 0"
+        if [k for k, _ in terms] == [d]:
+            return f"{name} is always {_constant(terms[0][1])}"
+        text = ""
+        for k, v in terms[:TERMS]:
+            sign = (" - " if v < 0 else " + ") if text else ("-" if v < 0 else "")
+            size = _constant(abs(v))
+            text += sign + (
+                size if k == d else self.names[k] if abs(v) == 1 else f"{size} {self.names[k]}"
+            )
+        more = f" + {len(terms) - TERMS} more terms" if len(terms) > TERMS else ""
+        return f"{name} = {text}{more}"
+
+
+def _constant(v: Fraction) -> str:
+    """A factor, in full if it is short."""
+    try:
+        near = float(v)
+    except OverflowError:
+        return "(a number beyond 1e308)"
+    if v.denominator == 1 and abs(v) < 10**6:
+        return str(v.numerator)
+    return f"{near:.6g}" if Fraction(near) == v or v.denominator > 999 else str(v)
+
+
+def coefficients_summary(result: Any) -> str:
+    """The model, the verdict, how many coefficients are what."""
+    certificate, n = result.certificate, len(result)
+    count = Counter(str(c.state) for c in result)
+    said = ", ".join(f"{k} {state}" for state, k in sorted(count.items(), key=lambda p: -p[1]))
+    lines = [
+        f"Logistic or probit regression of {result.positive!r} against {result.negative!r}, "
+        f"{certificate.n_rows} rows: {certificate.verdict}.",
+        f"{n} coefficients: {said}.",
+    ]
+    states = {str(c.reduced) for c in result if c.reduced is not None}
+    if certificate.verdict == "separable":
+        lines.append(
+            "Perfect separation: every fitted probability tends to 0 or 1, and no coefficient has "
+            "a finite estimate" + ("." if states != {"undetermined"} else ", nor a sign.")
+        )
+    elif certificate.verdict == "quasi-separable":
+        lines.append(
+            f"{certificate.n_split} rows are split off: their fitted probabilities tend to 0 or 1. "
+            f"The other {certificate.n_rows - certificate.n_split} determine what is finite."
+        )
+    if result.drop:
+        shown = ", ".join(result.drop[:10])
+        more = f" and {len(result.drop) - 10} more" if len(result.drop) > 10 else ""
+        lines.append(f"Collinear columns. Without {shown}{more} every coefficient is identified.")
+    return "\n".join(lines)

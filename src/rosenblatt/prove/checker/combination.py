@@ -35,7 +35,7 @@ def cancels(rows: Cone, at: Sequence[int], weights: Sequence[Number], intercept:
         return False
     columns = as_float64(part.X).T
     columns = sp.csr_array(columns) if sp.issparse(columns) else columns
-    return limbs.orthogonal(columns, [dict(enumerate(signed))])
+    return bool(limbs.orthogonal(columns, [dict(enumerate(signed))]).all())
 
 
 def labels(rows: Cone, at: Sequence[int]) -> tuple[int, ...]:

@@ -60,13 +60,14 @@ def product_signs(X: Any, *vectors: Vector) -> npt.NDArray[np.int8]:
     return out
 
 
-def orthogonal(X: Any, vectors: Sequence[Vector]) -> bool:
-    """Whether every row of X is orthogonal to every vector, exactly."""
+def orthogonal(X: Any, vectors: Sequence[Vector]) -> npt.NDArray[np.bool_]:
+    """Which rows of X are orthogonal to every vector, exactly."""
     longest = max((abs(c).bit_length() for v in vectors for c in v.values()), default=1)
     step = max(1, TOGETHER // (X.shape[1] * (1 + longest // 16)))
-    return not any(
-        product_signs(X, *vectors[k : k + step]).any() for k in range(0, len(vectors), step)
-    )
+    found = np.ones(X.shape[0], dtype=bool)
+    for k in range(0, len(vectors), step):
+        found &= ~product_signs(X, *vectors[k : k + step]).any(axis=1)
+    return found
 
 
 def _signs_of_sums(X: Any, low: int, count: int, digits: Array, s: int) -> npt.NDArray[np.int8]:

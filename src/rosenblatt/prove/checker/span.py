@@ -37,7 +37,8 @@ class Span:
     """All that some rows (x_i, 1) span, or x_i without offset.
 
     alive : which columns are not zero in all of them
-    vectors : integer vectors over these columns, the offset last, orthogonal to just the span
+    vectors : integer vectors over these columns, the offset last, orthogonal to just the span; the
+        first entry of each is of a column that no other has
     """
 
     alive: Mask
@@ -45,11 +46,18 @@ class Span:
     intercept: bool
 
     @classmethod
-    def of(cls, X: Any, intercept: bool, orthogonal: Weights | None = None) -> Span:
+    def of(
+        cls,
+        X: Any,
+        intercept: bool,
+        orthogonal: Weights | None = None,
+        order: Sequence[int] | None = None,
+    ) -> Span:
         """What the rows X span.
 
         With `orthogonal`, (w, b), it is meant for rows known to be orthogonal to that, as X is.
-        It only saves time.
+        It only saves time. In `order` columns are combinations of those before them, where they
+        are; the offset is the last column.
         """
         alive = _alive(X)
         live = np.flatnonzero(alive)
@@ -58,29 +66,51 @@ class Span:
         known = orthogonal is not None and any(
             [*(orthogonal[j] for j in live.tolist()), orthogonal[-1] if intercept else 0]
         )
+        place = np.append(np.cumsum(alive) - 1, len(live)).tolist()
+        there = {*live.tolist(), len(alive)} if intercept else set(live.tolist())
+        order = range(len(alive) + 1) if order is None else order
+        first = np.array([place[j] for j in order if j in there], dtype=np.int64)
         for prime in primes():
-            pivots = pivot_columns(residues(chosen, prime), prime)
+            pivots = first[pivot_columns(residues(chosen[:, first], prime), prime)].tolist()
             if len(pivots) >= chosen.shape[1] - int(known):
                 return cls(alive, [], intercept)
             vectors = _orthogonal(chosen, pivots, prime)
-            if limbs.orthogonal(chosen, vectors):
+            if limbs.orthogonal(chosen, vectors).all():
                 return cls(alive, vectors, intercept)
         raise AssertionError("only finitely many primes are bad")
 
     def contains(self, X: Any) -> bool:
         """Whether every row of X is in the span, exactly."""
+        return not self.outside(X).any()
+
+    def outside(self, X: Any) -> Mask:
+        """Which rows of X are not in the span, exactly."""
+        found = np.zeros(X.shape[0], dtype=bool)
         if self.alive.all() and not self.vectors:
-            return True
+            return found
         live = np.flatnonzero(self.alive)
         step = max(1, TOGETHER // (len(live) + 1))
         for low in range(0, X.shape[0], step):
-            some = X[low : low + step]
-            if (_alive(some) & ~self.alive).any():
-                return False
-            inside = _columns(some, live, self.intercept)
-            if self.vectors and not limbs.orthogonal(inside, self.vectors):
-                return False
-        return True
+            some, here = X[low : low + step], slice(low, low + step)
+            if not self.alive.all():
+                found[here] = _any_in_row(some, ~self.alive)
+            if self.vectors:
+                inside = _columns(some, live, self.intercept)
+                found[here] |= ~limbs.orthogonal(inside, self.vectors)
+        return found
+
+    @property
+    def complement(self) -> dict[int, limbs.Vector]:
+        """Vectors over all columns, the offset last, that span what is orthogonal to the span.
+
+        By a column that no other of them has.
+        """
+        columns = [*np.flatnonzero(self.alive).tolist(), len(self.alive)]
+        found: dict[int, limbs.Vector] = {j: {j: 1} for j in np.flatnonzero(~self.alive).tolist()}
+        for vector in self.vectors:
+            named = {columns[k]: v for k, v in vector.items()}
+            found[next(iter(named))] = named
+        return found
 
 
 def spans(
@@ -123,6 +153,15 @@ def _alive(X: Any) -> Mask:
     return np.asarray((X != 0).any(axis=0))
 
 
+def _any_in_row(X: Any, columns: Mask) -> Mask:
+    """Which rows are not zero in one of the columns."""
+    if sp.issparse(X):
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        there = (X.data != 0) & columns[X.indices]
+        return np.bincount(row[there], minlength=X.shape[0]) > 0
+    return np.asarray((X[:, columns] != 0).any(axis=1))
+
+
 def _columns(X: Any, live: Array, intercept: bool) -> Any:
     X = as_float64(X if len(live) == X.shape[1] else X[:, live])
     return with_ones(X) if intercept else X
@@ -137,8 +176,9 @@ def _orthogonal(X: Array, pivots: list[int], prime: int) -> list[limbs.Vector]:
     rest = [j for j in range(X.shape[1]) if j not in taken]
     if not pivots:
         return [{f: 1} for f in rest]
-    basis = pivot_columns(residues(X[:, pivots].T, prime), prime)
-    table, _ = to_integers(X[basis])
+    if len(pivots) < len(X):
+        X = X[pivot_columns(residues(X[:, pivots].T, prime), prime)]
+    table, _ = to_integers(X)
     block = fmpz_mat([[line[j] for j in pivots] for line in table])
     found = block.solve(fmpz_mat([[line[f] for f in rest] for line in table]))
     vectors: list[limbs.Vector] = []

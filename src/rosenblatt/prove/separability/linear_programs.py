@@ -129,9 +129,9 @@ class SignProgram:
         ones, none = np.ones(width), np.empty(0, dtype=np.int32)
         self.model.addCols(width, np.zeros(width), -ones, ones, 0, none, none, np.empty(0))
 
-    def add_rows(self, Q: Array) -> None:
+    def add_rows(self, Q: Any) -> None:
         """More rows q_i."""
-        rows, n = sp.csr_array(Q), len(Q)
+        rows, n = sp.csr_array(Q), Q.shape[0]
         start, index = rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32)
         if n:
             zero = np.zeros(n)

@@ -22,9 +22,10 @@ import scipy.sparse as sp
 
 from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.source import PerBlock
+from rosenblatt.prove.checker.ranges import class_ends
 from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.limits import Limits
-from rosenblatt.prove.separability.scaling import ScaledCone, flat, scores
+from rosenblatt.prove.separability.scaling import ScaledCone, scores
 
 Array = npt.NDArray[Any]
 SAMPLE = 2_000
@@ -128,7 +129,7 @@ def splits_ruled_out(block: ConeBlock, constant: bool) -> bool:
     n = min(len(block), SAMPLE)
     if len(np.unique(block.sign[:n])) < 2:
         return False
-    low, high = _block_ends(block.part(np.arange(n)), np.ones(n, dtype=bool))
+    low, high = class_ends(block.part(np.arange(n)), np.ones(n, dtype=bool))
     splits, _, _ = _splitting(low, high, constant)
     varies = low.min(axis=0) < high.max(axis=0)
     return bool(varies.all() and not splits.any())
@@ -163,19 +164,7 @@ def _ends(cone: Cone, rounds_of: PerBlock | None) -> tuple[Array, Array]:
 
 
 def _ends_left(block: ConeBlock, rounds_of: Array | None) -> tuple[Array, Array]:
-    return _block_ends(block, is_left(block, rounds_of))
-
-
-def _block_ends(block: ConeBlock, left: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Rows of equality count for both signs, so a hyperplane that errs on neither holds them."""
-    d, equality = block.X.shape[1], False if block.equality is None else block.equality
-    low, high = np.full((2, d), np.inf), np.full((2, d), -np.inf)
-    for k, label in enumerate((-1, 1)):
-        rows = np.flatnonzero(((block.sign == label) | equality) & left)
-        if rows.size:
-            some = block.X[rows]
-            low[k], high[k] = flat(some.min(axis=0)), flat(some.max(axis=0))
-    return low, high
+    return class_ends(block, is_left(block, rounds_of))
 
 
 def _splitting(low: Array, high: Array, constant: bool) -> tuple[Array, Array, Array]:

@@ -137,7 +137,7 @@ class WorkingSet:
         )
         found = self.cone.map(_overlooked, look, self.splits.rounds_of)
         _keep(self.cone, (answer[2] for answer in found))
-        worst, _ = _lowest(*_joined(answer[0] for answer in found), self.batch)
+        worst, _ = lowest(*_joined(answer[0] for answer in found), self.batch)
         others = np.concatenate([answer[1] for answer in found])
         return self.add(np.unique(np.concatenate([worst, spread(others, SPREAD)])))
 
@@ -148,7 +148,7 @@ def hardest_rows(
     """Of each sign, -1 first, the rows left with the lowest scores, at most `size`; and these."""
     found = cone.map(_hardest, w, rounds_of, size, _is_read_again(cone))
     _keep(cone, (rows for _, rows in found))
-    return [_lowest(*_joined(pairs[k] for pairs, _ in found), size) for k in range(2)]
+    return [lowest(*_joined(pairs[k] for pairs, _ in found), size) for k in range(2)]
 
 
 def _is_read_again(cone: Cone) -> bool:
@@ -193,7 +193,7 @@ def _overlooked(
     rows = np.flatnonzero(wrong)
     if look.orthogonal is not None and rows.size:
         rows = rows[_is_off(block.X[rows], look)]
-    worst, others = _lowest(first + rows, found[rows], look.batch), first + spread(rows, SPREAD)
+    worst, others = lowest(first + rows, found[rows], look.batch), first + spread(rows, SPREAD)
     return worst, others, _fetched(block, np.union1d(worst[0], others)) if look.fetch else None
 
 
@@ -223,12 +223,12 @@ def _hardest(
     """The rows with the lowest scores and these, of sign -1 and of sign +1."""
     found, left = scores(block, w), is_left(block, rounds_of)
     chosen = [np.flatnonzero((block.sign == sign) & left) for sign in (-1, 1)]
-    pairs = [_lowest(block.first_row + rows, found[rows], size) for rows in chosen]
+    pairs = [lowest(block.first_row + rows, found[rows], size) for rows in chosen]
     numbers = np.concatenate([rows for rows, _ in pairs])
     return pairs, _fetched(block, numbers) if fetch else None
 
 
-def _lowest(rows: Array, values: Array, size: int) -> tuple[Array, Array]:
+def lowest(rows: Array, values: Array, size: int) -> tuple[Array, Array]:
     """The rows with the lowest scores, at most `size` of them."""
     if len(rows) <= size:
         return rows, values

@@ -1,1 +1,0 @@
-"""infinite: how infinite coefficients are found and proven."""

@@ -272,7 +272,8 @@ class UpdateDisplay(Display):
             arc = size * height * np.column_stack([np.cos(at), np.sin(at)])
             look = {"color": c.colors.ink, "lw": 1.1, "ls": dash, "zorder": 3}
             (self.arcs_[name],) = c.ax.plot(*arc.T, **look)
-            c.text(arc[30], f"{abs(np.degrees(turn)):.0f}°", (0, 0), fontsize="small")
+            beside = arc[46 if name == "new" and self.y < 0 else 30]  # beyond the smaller angle
+            c.text(beside, f"{abs(np.degrees(turn)):.0f}°", (0, 0), fontsize="small")
 
 
 def _turn(x: Array, w: Array) -> float:

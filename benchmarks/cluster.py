@@ -3,7 +3,7 @@
     python benchmarks/run.py cluster [--quick]
 
 Every worker is a process with one thread; both clusters are on one machine. Rows are made on the
-workers and stay there. Seconds are those of the rounds, the best of several, in turns.
+workers and stay there. Seconds are those of the epochs, the best of several, in turns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from report import number, table
 from rosenblatt import Perceptron
 from rosenblatt import separability as separability_of_one
 from rosenblatt.cluster import DaskPerceptron, DaskSource, separability
-from rosenblatt.cluster.shards import Shards
 
 SHARDS = 8
 
@@ -67,9 +66,9 @@ def cpu_seconds(client: Any) -> list[float]:
     return list(client.run(time.process_time).values())
 
 
-def timed(model: Any, shards: Shards) -> float:
-    """Seconds of all rounds."""
-    return sum(one.seconds for one in model.fit_shards(shards).history_)
+def timed(model: Any, shards: DaskSource) -> float:
+    """Seconds of all epochs."""
+    return float(model.fit(shards).trace_.seconds)
 
 
 # --------------------------------------------------------------------- one worker and two
@@ -81,13 +80,13 @@ def speed(one: Any, two: Any, quick: bool) -> str:
         ("two classes", 3_200_000, 100, 2, {}, 30),
     ]
     body = []
-    for name, n, d, classes, asked, rounds in cases:
-        n, rounds = (n // 50, 2) if quick else (n, rounds)
+    for name, n, d, classes, asked, epochs in cases:
+        n, epochs = (n // 50, 2) if quick else (n, epochs)
         parts = source(n, d, 0.1, classes)
-        held = {client: Shards.of(*parts, client=client) for client in (one, two)}
-        model = DaskPerceptron(max_iter=rounds, tol=None, **asked)
+        held = {client: DaskSource.of(*parts, client=client) for client in (one, two)}
+        model = DaskPerceptron(max_iter=epochs, tol=None, **asked)
         for shards in held.values():
-            DaskPerceptron(max_iter=1, tol=None, **asked).fit_shards(shards)  # imports
+            DaskPerceptron(max_iter=1, tol=None, **asked).fit(shards)  # imports
         best, busy, weights = dict.fromkeys(held, np.inf), {}, {}
         for _ in range(1 if quick else 2):
             for client, shards in held.items():
@@ -102,12 +101,12 @@ def speed(one: Any, two: Any, quick: bool) -> str:
                 weights[client] = model.coef_
         same = np.array_equal(weights[one], weights[two])
         body.append(
-            [name, f"{n:,} x {d}", rounds, number(best[one]), number(best[two]),
+            [name, f"{n:,} x {d}", epochs, number(best[one]), number(best[two]),
              f"{best[one] / best[two]:.2f}", busy[one], busy[two], "yes" if same else "no"]
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
-        "mode='online'", "rows", "rounds", "one worker, s", "two workers, s", "times as fast",
+        "mode='online'", "rows", "epochs", "one worker, s", "two workers, s", "times as fast",
         "CPU s, one worker", "CPU s, two workers", "same bits",
     ]  # fmt: skip
     return table(header, body)
@@ -129,10 +128,10 @@ def communication(two: Any, quick: bool) -> str:
         sizes += [(80_000, 20_000), (20_000, 160_000)]
     for n, d in sorted(sizes):
         n, d = (n // 20, d) if quick else (n, d)
-        shards = Shards.of(*wide(n, d), client=two)
-        model = DaskPerceptron(max_iter=1, tol=None, shuffle=False).fit_shards(shards)
-        rounds, before = 10, travelled(two)
-        model = DaskPerceptron(max_iter=rounds, tol=None, shuffle=False).fit_shards(shards)
+        shards = DaskSource.of(*wide(n, d), client=two)
+        model = DaskPerceptron(max_iter=1, tol=None, shuffle=False).fit(shards)
+        epochs, before = 10, travelled(two)
+        model = DaskPerceptron(max_iter=epochs, tol=None, shuffle=False).fit(shards)
         sent = (travelled(two) - before) / model.n_iter_
         body.append(
             [f"{n:,}", f"{d:,}", number(shards.nbytes / 1e6), number(sent / 1e6),
@@ -140,7 +139,7 @@ def communication(two: Any, quick: bool) -> str:
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
-        "rows (8 shards, 2 workers)", "features d", "rows, MB", "sent per round, MB",
+        "rows (8 shards, 2 workers)", "features d", "rows, MB", "sent per epoch, MB",
         "of 8 d bytes",
     ]  # fmt: skip
     return table(header, body)
@@ -226,16 +225,16 @@ def verdicts(two: Any, quick: bool) -> str:
             began = time.perf_counter()
             certificate = separability(rows)
             best["there"] = min(best["there"], time.perf_counter() - began)
-            cost = str(rows.traffic).split(", ")
+            cost = f"{rows.passes} passes; {rows.n_taken} rows fetched"
             began = time.perf_counter()
             here = separability_of_one(X, y)
             best["here"] = min(best["here"], time.perf_counter() - began)
         assert certificate.verdict == here.verdict == name
-        passes = rows.traffic.passes
+        passes = rows.passes
         assert certificate.verify(rows)
         body.append(
             [name, number(best["there"]), number(best["here"]),
-             f"{best['there'] / best['here']:.1f}", "; ".join(cost), rows.traffic.passes - passes]
+             f"{best['there'] / best['here']:.1f}", cost, rows.passes - passes]
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
@@ -274,8 +273,8 @@ def accuracies(two: Any, quick: bool) -> str:
         body.append([name, *compared(two, split)])
         print(body[-1], file=sys.stderr, flush=True)
     header = [
-        "accuracy on test rows, average", "one machine, 10 passes", "40", "mixed, 10 rounds", "40",
-        "points, 40 rounds to 10 passes",
+        "accuracy on test rows, average", "one machine, 10 passes", "40", "mixed, 10 epochs", "40",
+        "points, 40 epochs to 10 passes",
     ]  # fmt: skip
     return table(header, body)
 
@@ -292,10 +291,10 @@ def compared(client: Any, split: Split) -> list[str]:
         warnings.simplefilter("ignore")  # the blocks are large to send: that is meant here
         Xs = [client.submit(same, split.X[a:b], pure=False) for a, b in pairs]
         ys = [client.submit(same, split.y[a:b], pure=False) for a, b in pairs]
-        shards = Shards.of(Xs, ys, client=client)
+        shards = DaskSource.of(Xs, ys, client=client)
     mixed = []
     for n in (10, 40):
-        model = DaskPerceptron(max_iter=n, **asked).fit_shards(shards)
+        model = DaskPerceptron(max_iter=n, **asked).fit(shards)
         mixed.append(float(np.mean(model.predict(split.X_test) == split.y_test)))
     return [*[f"{score:.4f}" for score in (*one, *mixed)], f"{100 * (mixed[1] - one[0]):+.2f}"]
 

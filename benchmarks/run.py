@@ -171,7 +171,7 @@ SCRIPTS = {
         ("--quick",),
         {
             r"mode='online'": (PAGE, "cluster"),
-            r"sent per round": (PAGE, "cluster-communication"),
+            r"sent per epoch": (PAGE, "cluster-communication"),
             r"of labels flipped": (PAGE, "cluster-dask-ml"),
             r"verdict, ": (PAGE, "cluster-separability"),
             r"accuracy on test rows, average": (PAGE, "cluster-accuracy"),

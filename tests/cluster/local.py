@@ -8,47 +8,50 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.cluster import DaskPerceptron
-from rosenblatt.cluster.rounds import Plan, Rounds
-from rosenblatt.cluster.settings import options_of
-from rosenblatt.cluster.shards import Shard
+from rosenblatt.cluster.machine import ClusterMachine
+from rosenblatt.cluster.train import train
+from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.multiclass import start_weights
+from rosenblatt.data.source import LabelIndex, Source
+from rosenblatt.learn.multiclass import Learner
 
 
-class LocalShards:
+class LocalShards(Source):
     """Rows cut at some places, none of the parts empty."""
 
     def __init__(self, X: Any, y: Any, cuts: Any) -> None:
-        whole = Problem.of(X, y)
-        edges = sorted({0, *cuts, whole.n_rows})
-        self.n_rows, self.classes = whole.n_rows, whole.classes
-        self.shards = [
-            Shard(Problem.of(whole.X[a:b], np.asarray(y)[a:b], classes=whole.classes), k, a)
-            for k, (a, b) in enumerate(itertools.pairwise(edges))
-        ]
+        problem = Problem.of(X, y)
+        rows: Any = problem.X
+        if hasattr(rows, "indptr"):
+            rows = Csr(rows.data, rows.indices, rows.indptr, rows.shape[1])
+        codes = problem.class_numbers().astype(np.int32)
+        whole = Block(rows, codes)
+        edges = sorted({0, *cuts, problem.n_rows})
+        self.parts = [whole.rows(a, b) for a, b in itertools.pairwise(edges)]
+        self.labels = LabelIndex(problem.classes, closed=True)
+        self.n_rows, self.n_features, self.dtype = (*rows.shape, rows.dtype)
+        n = len(problem.classes)
+        self.class_rows = np.array([np.bincount(part.y, minlength=n) for part in self.parts])
+        self.class_weights = self.class_rows.astype(float)
 
     def __len__(self) -> int:
-        return len(self.shards)
+        return len(self.parts)
 
-    def each(self, function: Any, *args: Any) -> list[Any]:
-        return [function(shard, *args) for shard in self.shards]
+    def blocks(self, *_: Any) -> Any:
+        return iter(self.parts)
 
     def reduce(self, function: Any, combine: Any, *args: Any) -> Any:
-        return combine(self.each(function, *args))
+        return combine(self.map(function, *args))
 
 
-def rounds_of(X: Any, y: Any, cuts: Any, seed: int = 0, **params: Any) -> Rounds:
+def trained(X: Any, y: Any, cuts: Any, seed: int = 0, **params: Any) -> ClusterMachine:
     """A run of DaskPerceptron(**params) on these shards, until it ends."""
     model = DaskPerceptron(**params)
-    options = options_of(model.get_params(deep=False))
-    problem = Problem.of(X, y)
-    n_classes = len(problem.classes)
-    options.check_classes(n_classes)
-    w, b = start_weights(options, n_classes, problem.n_features, problem.X.dtype)
-    starts = [(w[k], b[k : k + 1]) for k in range(len(b))]
-    if options.direct and n_classes > 2:
-        starts = [(w, b)]
-    shards: Any = LocalShards(X, y, cuts)
-    rounds = Rounds(shards, None, Plan(options, model.mixing, None, seed), starts)
-    rounds.run()
-    return rounds
+    settings = model._settings()
+    source: Any = LocalShards(X, y, cuts)
+    settings.check_classes(len(source.labels))
+    learner = Learner.begin(source.labels.classes, source.n_features, source.dtype, settings)
+    mixing: Any = model.mixing
+    machine = ClusterMachine(settings, learner, source, mixing=mixing, seed=seed)
+    train(machine)
+    return machine

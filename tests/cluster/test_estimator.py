@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from rosenblatt import Perceptron, load_model, save_model
-from rosenblatt.cluster import DaskPerceptron
-from rosenblatt.cluster.shards import Shards
+from rosenblatt.cluster import DaskPerceptron, DaskSource
 from rosenblatt.errors import (
     CheckpointError,
     DataError,
@@ -29,7 +26,7 @@ from rosenblatt.errors import (
     NotSupportedError,
     ParameterError,
 )
-from tests.cluster.local import rounds_of
+from tests.cluster.local import trained
 from tests.real_data import rows_of
 from tests.strategies import SOAKED
 
@@ -44,23 +41,22 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.fixture(scope="module")
-def shards(client: Any) -> Shards:
-    return Shards.of(ROWS, Y)
+def shards(client: Any) -> DaskSource:
+    return DaskSource.of(ROWS, Y)
 
 
-def test_a_cluster_gives_what_one_process_gives(shards: Shards) -> None:
+def test_a_cluster_gives_what_one_process_gives(shards: DaskSource) -> None:
     """To the bit, and the batch rule that of Perceptron, for any partitions."""
     asked: dict[str, Any] = {"max_iter": 6, "tol": None}
     for more in ({"keep": "average"}, {"mixing": "mistakes"}, {"shuffle": False}):
-        model = DaskPerceptron(**asked, **more).fit_shards(shards)
+        model = DaskPerceptron(**asked, **more).fit(shards)
         seed = int(np.random.RandomState(0).randint(2**31 - 1))
-        here = rounds_of(X, Y, range(50, 240, 50), seed=seed, **asked, **more)
+        here = trained(X, Y, range(50, 240, 50), seed=seed, **asked, **more)
         assert np.array_equal(model.coef_, here.kept()[0])
-        assert [(r.mistakes, r.weighted_mistakes) for r in model.history_] == [
-            (r.mistakes, r.weighted_mistakes) for r in here.history
-        ]
+        assert model.trace_.mistakes.tolist() == here.trace().mistakes.tolist()
+        assert model.weighted_mistakes_ == tuple(here.weighted_mistakes)
     one = Perceptron(mode="batch-mean", **asked).fit(X, Y)
-    assert same(DaskPerceptron(mode="batch-mean", **asked).fit_shards(shards), one)
+    assert same(DaskPerceptron(mode="batch-mean", **asked).fit(shards), one)
     others = da.from_array(X, chunks=(33, 6))
     if SOAKED:
         others = others.map_blocks(sp.csr_matrix)
@@ -69,13 +65,13 @@ def test_a_cluster_gives_what_one_process_gives(shards: Shards) -> None:
     assert len(batch.shard_sizes_) == 5
 
 
-def test_scikit_learn_conventions(shards: Shards, tmp_path: Path) -> None:
+def test_scikit_learn_conventions(shards: DaskSource, tmp_path: Path) -> None:
     model = DaskPerceptron(max_iter=2, rule="margin", warm_start=True)
     with pytest.warns(ConvergenceWarning):
-        model.fit_shards(shards)
+        model.fit(shards)
     assert model.classes_.tolist() == ["no", "yes"]
     assert (model.n_iter_, model.stop_reason_, model.n_features_in_) == (2, "max_iter", 6)
-    assert model.n_mistakes_ == sum(one.mistakes for one in model.history_)
+    assert model.n_mistakes_ == model.trace_.mistakes.sum()
     copy = clone(model).set_params(rule__tau=2.0)
     assert copy.rule.tau == 2.0
     assert not hasattr(copy, "coef_")
@@ -88,8 +84,8 @@ def test_scikit_learn_conventions(shards: Shards, tmp_path: Path) -> None:
         DaskPerceptron(n_shards=0).fit(ROWS, Y)
 
 
-def test_answers_are_lazy(shards: Shards) -> None:
-    model = DaskPerceptron(tol=None, max_iter=9).fit_shards(shards)
+def test_answers_are_lazy(shards: DaskSource) -> None:
+    model = DaskPerceptron(tol=None, max_iter=9).fit(shards)
     labels, scores = model.predict(ROWS), model.decision_function(ROWS.rechunk((70, 2)))
     assert isinstance(labels, da.Array)
     assert labels.chunks == (ROWS.chunks[0],)
@@ -122,19 +118,19 @@ def test_frames_with_categories(client: Any) -> None:
     assert model.score(table, rows["answer"]) == 1.0
 
 
-def test_early_stopping_holds_out_shards(shards: Shards) -> None:
+def test_early_stopping_holds_out_shards(shards: DaskSource) -> None:
     model = DaskPerceptron(early_stopping=True, validation_fraction=0.3, n_iter_no_change=2)
-    model.fit_shards(shards)
+    model.fit(shards)
     assert len(model.shard_sizes_) == 3  # of 5, round(1.5) = 2 are held out
-    scores = [one.score for one in model.history_]
-    assert None not in scores
+    assert len(model.trace_.scores) == model.n_iter_
+    assert model.trace_.scores.max() == model.trace_.scores[model.trace_.kept_epoch - 1]
     assert model.stop_reason_ in ("no_improvement", "separated")
-    whole = Shards.of(da.from_array(X, chunks=-1), Y)
+    whole = DaskSource.of(da.from_array(X, chunks=-1), Y)
     with pytest.raises(DataError, match="holds out whole shards"):
-        model.fit_shards(whole)
+        model.fit(whole)
 
 
-def test_weights_and_classes(shards: Shards) -> None:
+def test_weights_and_classes(shards: DaskSource) -> None:
     """Whole weights are repeated rows, exactly, in a batch; balanced weights count all shards."""
     weight = RNG.integers(0, 3, 240).astype(float)
     asked: dict[str, Any] = {"max_iter": 5, "tol": None, "class_weight": "balanced"}
@@ -147,30 +143,34 @@ def test_weights_and_classes(shards: Shards) -> None:
     assert direct.predict(ROWS).compute().tolist() == direct.predict(X).tolist()
 
 
-def test_a_run_that_goes_on_ends_as_one_that_never_stopped(shards: Shards, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_ends_as_one_that_never_stopped(
+    shards: DaskSource, tmp_path: Path
+) -> None:
     asked: dict[str, Any] = {"tol": None, "keep": "average", "early_stopping": True}
-    whole = DaskPerceptron(max_iter=7, **asked).fit_shards(shards)
+    whole = DaskPerceptron(max_iter=7, **asked).fit(shards)
     folder = tmp_path / "saved"
-    DaskPerceptron(max_iter=3, checkpoint=folder, **asked).fit_shards(shards)
+    DaskPerceptron(max_iter=3, checkpoint=folder, **asked).fit(shards)
     with pytest.raises(CheckpointError, match="Go on with --resume"):
-        DaskPerceptron(max_iter=7, checkpoint=folder, **asked).fit_shards(shards)
-    again = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, **asked).fit_shards(shards)
+        DaskPerceptron(max_iter=7, checkpoint=folder, **asked).fit(shards)
+    again = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, **asked).fit(shards)
     assert same(again, whole)
     assert (again.n_mistakes_, again.n_iter_) == (whole.n_mistakes_, 7)
     other = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, tol=None, keep="last")
     with pytest.raises(CheckpointError, match="keep was 'average', now 'last'"):
-        other.fit_shards(shards)
+        other.fit(shards)
     with pytest.raises(ParameterError, match="resume needs checkpoint"):
-        DaskPerceptron(resume=True).fit_shards(shards)
+        DaskPerceptron(resume=True).fit(shards)
 
 
-def test_progress_is_shown_if_asked_for(shards: Shards) -> None:
-    for verbose, said in ((0, ""), (1, "round 1: ")):
-        heard = io.StringIO()
-        with redirect_stderr(heard):
-            DaskPerceptron(verbose=verbose, max_iter=2, tol=None).fit_shards(shards)
-        assert heard.getvalue().startswith(said)
-        assert ("progressive error" in heard.getvalue()) == bool(verbose)
+def test_progress_is_shown_if_asked_for(
+    shards: DaskSource, capsys: pytest.CaptureFixture[str]
+) -> None:
+    DaskPerceptron(verbose=1, max_iter=2, tol=None).fit(shards)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("epoch 1: ")
+    assert "mistakes" in second
+    DaskPerceptron(max_iter=2, tol=None).fit(shards)
+    assert not capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("name", "behind"), [("a9a", 0.002), ("digits parity", 0.02)])
@@ -227,8 +227,8 @@ def test_small_mistakes_are_explained(client: Any) -> None:
         DaskPerceptron().fit(ROWS, Y, nothing)
     with pytest.raises(ParameterError, match="timeout"):
         DaskPerceptron(timeout="x").fit(ROWS, Y)
-    with pytest.raises(DataTypeError, match=r"Shards\.of"):
-        DaskPerceptron().fit_shards(ROWS)
+    with pytest.raises(DataTypeError, match="not a dask array"):
+        DaskPerceptron().fit(X, Y)
     for choices in ({"rule": "pa"}, {"rule": "arow"}):
         with pytest.raises((ParameterError, NotSupportedError)) as told:
             DaskPerceptron(mode="batch", **choices).fit(ROWS, Y)

@@ -18,8 +18,7 @@ pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 import dask
 import distributed
 
-from rosenblatt.cluster import DaskPerceptron
-from rosenblatt.cluster.shards import Shards
+from rosenblatt.cluster import DaskPerceptron, DaskSource
 from rosenblatt.errors import ClusterError
 from tests.strategies import SOAKED
 from tests.waiting import PATIENCE, wait_until
@@ -62,8 +61,8 @@ def during(fit: Callable[[], Any], act: Callable[[], None]) -> Any:
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 def test_a_slow_worker_changes_nothing(client: Any) -> None:
     client.wait_for_workers(2, timeout=PATIENCE)
-    shards = Shards.of(*source(4))
-    calm = DaskPerceptron(**ASKED).fit_shards(shards)
+    shards = DaskSource.of(*source(4))
+    calm = DaskPerceptron(**ASKED).fit(shards)
     slow = pids(client)[0]
 
     def stall() -> None:
@@ -73,7 +72,7 @@ def test_a_slow_worker_changes_nothing(client: Any) -> None:
             os.kill(slow, signal.SIGCONT)
             time.sleep(0.05)
 
-    model = during(lambda: DaskPerceptron(**ASKED).fit_shards(shards), stall)
+    model = during(lambda: DaskPerceptron(**ASKED).fit(shards), stall)
     assert np.array_equal(model.coef_, calm.coef_)
 
 
@@ -110,7 +109,7 @@ def test_workers_killed_at_random_change_nothing(client: Any) -> None:
         model = during(fit, kill)
         assert np.array_equal(model.coef_, calm.coef_), (seed, after)
         assert np.array_equal(model.intercept_, calm.intercept_), (seed, after)
-        assert [r.mistakes for r in model.history_] == [r.mistakes for r in calm.history_]
+        assert np.array_equal(model.trace_.mistakes, calm.trace_.mistakes)
 
 
 def test_without_workers_it_gives_up_with_an_error() -> None:
@@ -119,7 +118,7 @@ def test_without_workers_it_gives_up_with_an_error() -> None:
         distributed.Client(cluster, set_as_default=False) as alone,
         pytest.raises(ClusterError, match=r"has had no worker for 0\.5 s"),
     ):
-        Shards.of(*source(1), client=alone, timeout=0.5)
+        DaskSource.of(*source(1), client=alone, timeout=0.5)
 
 
 def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_path: Path) -> None:
@@ -128,14 +127,14 @@ def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_
         n_workers=1, processes=False, threads_per_worker=1, dashboard_address=":0"
     )
     with distributed.Client(cluster) as short:
-        shards = Shards.of(*source(2), client=short)
+        shards = DaskSource.of(*source(2), client=short)
 
         def end() -> None:
             wait_until(lambda: list((tmp_path / "saved").glob("checkpoint.*")))
             cluster.close()
 
         with pytest.raises(ClusterError, match="resume=True"):
-            during(lambda: DaskPerceptron(**{**saving, "max_iter": 10**6}).fit_shards(shards), end)
+            during(lambda: DaskPerceptron(**{**saving, "max_iter": 10**6}).fit(shards), end)
     with client.as_current():
         model = DaskPerceptron(**saving).fit(*source(2))
         # the scheduler may have gone after more rounds than are asked for now

@@ -25,7 +25,8 @@ from rosenblatt.cli import app
 from rosenblatt.cli.cluster import local_cluster, undisturbed
 from rosenblatt.cluster.files import fit_files
 from rosenblatt.errors import ClusterError, DataError
-from tests.cluster.local import rounds_of
+from rosenblatt.io.progress import Watcher
+from tests.cluster.local import trained
 from tests.waiting import PATIENCE
 
 RNG = np.random.default_rng(5)
@@ -58,12 +59,23 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_one_file_cannot_know_is_settled_by_all(client: Any, folder: Path) -> None:
     done = fit_files(str(folder), folder / "model", client=client, max_iter=4, keep="last")
-    here = rounds_of(X, Y, {30, 60}, shuffle=False, tol=None, max_iter=4)
+    here = trained(X, Y, {30, 60}, shuffle=False, tol=None, max_iter=4)
     assert np.array_equal(done.model.coef, here.kept()[0])
-    assert (done.rows, done.shards, done.model.n_features) == (90, 3, 7)
+    assert (done.n_rows, done.n_epochs, done.model.n_features) == (90, 4, 7)
+    assert done.model.options["shards"] == 3
     held = load_model(folder / "model")
     assert held.reader == {"format": "libsvm", "zero_based": True}
     assert held.training["epochs"] == 4
+
+
+class Heard(Watcher):
+    """A watcher that keeps the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.messages.append(message)
 
 
 def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
@@ -73,12 +85,12 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
     for k in range(3):
         lines = [f"{c},{x[0]:g},{y}" for c, x, y in list(zip(colours, X, Y, strict=True))[k::3]]
         (place / f"{k}.csv").write_text("\n".join(["colour,size,answer", *lines]) + "\n")
-    heard: list[str] = []
+    heard = Heard()
     done = fit_files(
-        str(place), tmp_path / "m", client=client, max_iter=9, target="answer", say=heard.append
+        str(place), tmp_path / "m", client=client, max_iter=9, target="answer", watcher=heard
     )
-    assert done.stop_reason == "separated"
-    assert "looking at them first" in heard[0]
+    assert done.stop_reasons == ("separated",)
+    assert "looking at them first" in heard.messages[0]
     names = {done.model.name(k) for k in range(done.model.n_features)}
     assert names == {"colour=blue", "colour=red", "size"}
     told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
@@ -106,21 +118,21 @@ def test_the_command(
     ]
     whole = CliRunner().invoke(app, [*asked, "6", "--out", str(tmp_path / "whole")])
     assert whole.exit_code == 0, whole.output
-    assert json.loads(whole.stdout)["rounds"] == 6
+    assert json.loads(whole.stdout)["epochs"] == 6
     saving = ["--checkpoint", str(tmp_path / "saved"), "--resume", "--out", str(tmp_path / "m")]
     for passes in ("2", "6"):
         done = CliRunner().invoke(app, [*asked, passes, *saving])
         assert done.exit_code == 0, done.output
     assert "going on from" in done.stderr
-    assert ": 2 rounds done\n" in done.stderr
+    assert "epoch 2, done\n" in done.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     shown = CliRunner().invoke(
         app, ["fit", str(folder), "--cluster", address, "--out", str(tmp_path / "m")]
     )
-    assert "90 in 3 shards on 2 workers\n" in shown.stdout
-    assert "1 (the limit on rounds was reached" in shown.stdout
+    assert "90 rows in 3 shards on 2 workers\n" in shown.stderr
+    assert "1 (the limit on epochs was reached" in shown.stdout
     for more, words in (
-        (["--checkpoint-every", "300"], "every round is saved"),
+        (["--checkpoint-every", "300"], "needs checkpoint"),
         (["--workers", "1"], "Give one"),
     ):
         bad = CliRunner().invoke(app, [*asked, "1", "--out", str(tmp_path / "m"), *more])
@@ -132,7 +144,7 @@ def test_what_can_be_refused_is_before_a_cluster_is_begun(folder: Path, tmp_path
     (tmp_path / "empty").mkdir()
     for place, more, words in (
         (folder, ["--rule", "scw"], "rule='scw'"),
-        (folder, ["--keep", "vote"], "keep='vote'"),
+        (folder, ["--keep", "vote"], "keep must be"),
         (folder, ["--resume"], "resume needs checkpoint"),
         (folder, ["--target", "y"], "setting of csv files"),
         (folder / "nowhere", [], "cannot read"),

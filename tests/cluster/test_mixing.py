@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import DaskPerceptron
-from rosenblatt.cluster.mixing import Passed, added, mixed, term
-from rosenblatt.cluster.settings import options_of
+from rosenblatt.cluster.mixing import added, mixed, term
 from rosenblatt.errors import NotSupportedError, ParameterError
-from tests.cluster.local import rounds_of
+from tests.cluster.local import trained
 from tests.strategies import integer_rows, separable_rows
 
 CUTS = st.sets(st.integers(1, 11), max_size=5)
@@ -26,16 +25,16 @@ def test_weighted_mistakes_keep_the_bound(rows: Any, cuts: Any, mixing: str, shu
     X, y, u, v = rows
     assume(len(set(y)) == 2)
     cuts = {cut for cut in cuts if cut < len(y)}
-    run = rounds_of(X, y, cuts, mixing=mixing, shuffle=shuffle, tol=None, max_iter=300)
+    run = trained(X, y, cuts, mixing=mixing, shuffle=shuffle, tol=None, max_iter=300)
     A = np.column_stack([np.array(X), np.ones(len(y))])
     plane = np.append(u, v)
     smallest = int((np.array(y) * (A @ plane)).min())  # whole numbers: the bound is exact
     bound = int((A * A).sum(axis=1).max()) * int(plane @ plane) / smallest**2
-    assert sum(one.weighted_mistakes for one in run.history) <= bound * (1 + 1e-12)
+    assert run.weighted_mistakes[0] <= bound * (1 + 1e-12)
     if run.reason == "separated":
         w, b = run.kept()
         assert (np.array(y) * (np.array(X) @ w[0] + b) > 0).all()
-        assert run.history[-1].updates == 0
+        assert run.trace().updates[-1] == 0
 
 
 @given(
@@ -48,50 +47,54 @@ def test_a_batch_is_that_of_one_machine_to_the_bit(
     X, y = rows
     asked: dict[str, Any] = {"keep": keep, "tie": tie, "tol": None, "max_iter": 9}
     one = Perceptron(mode=mode, **asked).fit(X, y)
-    run = rounds_of(X, y, {cut for cut in cuts if cut < len(y)}, mode=mode, **asked)
+    run = trained(X, y, {cut for cut in cuts if cut < len(y)}, mode=mode, **asked)
     w, b = run.kept()
     assert np.array_equal(w, one.coef_)
     assert np.array_equal(b, one.intercept_)
-    assert (len(run.history), str(run.reason)) == (one.n_iter_, one.stop_reason_)
-    assert sum(plane.mistakes for plane in run.planes) == one.n_mistakes_
+    assert (run.n_epochs, str(run.reason)) == (one.n_iter_, one.stop_reason_)
+    trace = run.trace()
+    assert (trace.n_mistakes, trace.n_updates) == (one.n_mistakes_, one.n_updates_)
+    assert np.allclose(trace.loss, one.trace_.loss, rtol=1e-12)
+    assert np.array_equal(trace.norms, one.trace_.norms)
 
 
-@given(integer_rows(max_rows=12), st.sampled_from(["perceptron", "margin"]))
-def test_one_shard_is_one_machine(rows: Any, rule: str) -> None:
+@given(
+    integer_rows(max_rows=12), st.sampled_from(["perceptron", "margin"]),
+    st.sampled_from(["last", "average"]),
+)  # fmt: skip
+def test_one_shard_is_one_machine(rows: Any, rule: str, keep: str) -> None:
     X, y = rows
-    one = Perceptron(rule=rule, shuffle=False, tol=None, max_iter=7).fit(X, y)
-    run = rounds_of(X, y, (), rule=rule, shuffle=False, tol=None, max_iter=7)
+    asked: dict[str, Any] = {"rule": rule, "keep": keep, "tol": None, "max_iter": 7}
+    one = Perceptron(shuffle=False, **asked).fit(X, y)
+    run = trained(X, y, (), shuffle=False, **asked)
     w, b = run.kept()
     assert np.array_equal(w, one.coef_)
     assert np.array_equal(b, one.intercept_)
-    assert (len(run.history), str(run.reason)) == (one.n_iter_, one.stop_reason_)
+    assert (run.n_epochs, str(run.reason)) == (one.n_iter_, one.stop_reason_)
 
 
 def test_a_hand_made_round() -> None:
     """Two shards of one row each: (1, 0) is +1, (0, 1) is -1; both err at w = 0, ties."""
     X, y = [[1.0, 0.0], [0.0, 1.0]], [1, -1]
-    run = rounds_of(X, y, {1}, shuffle=False, fit_intercept=False, max_iter=9)
-    assert [one.weighted_mistakes for one in run.history] == [1.0, 0.0]
+    run = trained(X, y, {1}, shuffle=False, fit_intercept=False, max_iter=9)
+    assert run.weighted_mistakes.tolist() == [1.0]
+    assert run.trace().mistakes.tolist() == [2, 0]
     assert run.kept()[0].tolist() == [[0.5, -0.5]]
-    both = rounds_of([*X, [0.0, 2.0]], [1, -1, -1], {1}, shuffle=False, mixing="mistakes")
+    both = trained(
+        [*X, [0.0, 2.0]], [1, -1, -1], {1}, shuffle=False, mixing="mistakes", max_iter=1, tol=None
+    )
     # shard 1 stops at (0, -1 | -1), which has its second row right: one update each
-    assert both.history[0].weighted_mistakes == 1.0
+    assert both.weighted_mistakes.tolist() == [1.0]
 
 
 def test_mixing_by_mistakes_leaves_out_shards_that_made_none() -> None:
-    nothing = np.empty(0)
+    def mean(*shards: tuple[float, float]) -> Any:
+        terms = [term(np.array([[0.0, w]]), None, np.array([mu])) for w, mu in shards]
+        theta, _ = mixed(added(terms), np.array([[0.0, 1.0]]), None, 2)
+        return theta.tolist()
 
-    def passed(w: float, updates: int) -> Passed:
-        return Passed(
-            np.array([w]), np.zeros(1), nothing, nothing, nothing, 1.0, updates, updates, 0.0
-        )
-
-    total = added([term(passed(1.0, 0), "mistakes"), term(passed(4.0, 3), "mistakes")])
-    w, *_ = mixed(total, np.array([1.0]), np.zeros(1), nothing, 2)
-    assert w.tolist() == [4.0]
-    total = added([term(passed(1.0, 0), "uniform"), term(passed(4.0, 3), "uniform")])
-    w, *_ = mixed(total, np.array([1.0]), np.zeros(1), nothing, 2)
-    assert w.tolist() == [2.5]
+    assert mean((1.0, 0.0), (4.0, 3.0)) == [[0.0, 4.0]]
+    assert mean((1.0, 1.0), (4.0, 1.0)) == [[0.0, 2.5]]
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -100,7 +103,7 @@ def test_arow_with_full_covariance_adds_up_exactly(intercept: bool) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 4))
     y = np.where(X @ [1, -2, 0.5, 0] + 0.3 * rng.normal(size=60) > 0, 1, -1)
-    run = rounds_of(
+    run = trained(
         X, y, {20, 35}, rule="arow(r=0.5,covariance=full)", shuffle=False, max_iter=1,
         fit_intercept=intercept, tol=None,
     )  # fmt: skip
@@ -125,7 +128,7 @@ def test_other_rules_and_averages_learn(rule: str, keep: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = np.where(X[:, 0] - X[:, 1] > 0.3, 1, 0)
-    run = rounds_of(X, y, {80, 150, 200}, rule=rule, keep=keep, max_iter=10)
+    run = trained(X, y, {80, 150, 200}, rule=rule, keep=keep, max_iter=10)
     w, b = run.kept()
     assert np.mean((X @ w[0] + b >= 0) == y) > 0.97
 
@@ -133,7 +136,7 @@ def test_other_rules_and_averages_learn(rule: str, keep: str) -> None:
 def test_the_average_counts_every_visit_of_every_shard_once() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.integers(-3, 4, (40, 3)), rng.integers(0, 2, 40)
-    run = rounds_of(X, y, {10, 17}, keep="average", shuffle=False, max_iter=1, tol=None)
+    run = trained(X, y, {10, 17}, keep="average", shuffle=False, max_iter=1, tol=None)
     total, signs = np.zeros(4), 2 * y - 1
     A = np.column_stack([np.ones(40), X])
     for rows in (range(10), range(10, 17), range(17, 40)):
@@ -143,7 +146,7 @@ def test_the_average_counts_every_visit_of_every_shard_once() -> None:
                 theta = theta + signs[i] * A[i]
             total += theta
     w, b = run.kept()
-    assert np.append(b, w).tolist() == (total / 40).tolist()
+    assert np.allclose(np.append(b, w), total / 40, rtol=1e-14, atol=1e-15)
 
 
 def test_many_classes_direct_and_one_against_the_rest() -> None:
@@ -156,7 +159,7 @@ def test_many_classes_direct_and_one_against_the_rest() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             one = Perceptron(multiclass=multiclass, keep="average", max_iter=50).fit(X, y)
-        run = rounds_of(X, y, {50, 100}, multiclass=multiclass, keep="average", max_iter=50)
+        run = trained(X, y, {50, 100}, multiclass=multiclass, keep="average", max_iter=50)
         w, b = run.kept()
         assert w.shape == (3, 4)
         assert np.mean((X @ w.T + b).argmax(axis=1) == y) > one.score(X, y) - 0.05
@@ -171,7 +174,7 @@ REFUSED = [
     ({"rule": "arow(covariance=full)", "mixing": "mistakes"}, NotSupportedError, "adds up"),
     ({"shuffle": "sample"}, NotSupportedError, "draws from all rows"),
     ({"mode": "gossip"}, ParameterError, "'mode'"),
-    ({"mixing": "median"}, ParameterError, "'mixing'"),
+    ({"mixing": "median"}, ParameterError, "mixing must be"),
     ({"max_iter": 0}, ParameterError, "max_iter"),
     ({"mode": "batch", "rule": "pa1"}, NotSupportedError, "one row at a time"),
 ]
@@ -180,4 +183,4 @@ REFUSED = [
 @pytest.mark.parametrize(("params", "error", "words"), REFUSED)
 def test_what_has_no_meaning_is_refused(params: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
-        options_of(DaskPerceptron(**params).get_params(deep=False))
+        DaskPerceptron(**params)._settings()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.exit_codes import say
@@ -116,39 +114,12 @@ def _soon_ended(local: Any) -> Iterator[None]:
         raise
 
 
-def fit_on_cluster(
-    place: str,
-    out: Path,
-    cluster: str | None,
-    workers: int | None,
-    *,
-    quiet: bool,
-    every: float | None,
-    dashboard: bool = False,
-    **asked: Any,
-) -> Any:
-    """What fit does where --cluster or --workers is given."""
+def check_cluster(cluster: str | None, workers: int | None, dashboard: bool) -> None:
+    """Refuse options that do not go together."""
     from rosenblatt.cluster.futures import engine
 
     engine()
-    from rosenblatt.cluster.files import fit_files
-
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     if dashboard and workers is None:
         raise ParameterError("--dashboard is for --workers. Give --workers, or leave it out.")
-    if every is not None:
-        raise ParameterError("--checkpoint-every: on a cluster every round is saved. Leave it out.")
-    try:
-        return fit_files(
-            place, out, client=lambda: client_of(cluster, workers, dashboard),
-            verbose=int(not quiet and sys.stderr.isatty()), say=(lambda _: None) if quiet else say,
-            **asked,
-        )  # fmt: skip
-    except KeyboardInterrupt as e:
-        if asked["checkpoint"] is None:
-            raise
-        raise KeyboardInterrupt(
-            f"stopped: rounds that were done are saved in {asked['checkpoint']}. The same "
-            "command with --resume (resume=True) goes on from there"
-        ) from e

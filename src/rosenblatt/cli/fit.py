@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from rosenblatt.cli.pipes import DASH, check_input, model_to
 from rosenblatt.cli.progress_bar import progress_bar
 from rosenblatt.errors import ParameterError
 from rosenblatt.io.location import as_written, is_pipe
+
+if TYPE_CHECKING:
+    from rosenblatt.stream.fit import FitResult
 
 # headings of the help
 SAVED, MANY = "Checkpoints", "More than one machine"
@@ -127,35 +130,41 @@ def fit(
             "scale": scale, "checkpoint": checkpoint, "resume": resume,
             "kinds": reading.kinds or None, **reading.settings(),
         }  # fmt: skip
-    if cluster is not None or workers is not None:
-        with handle_errors(), model_to(place) as written:
-            from rosenblatt.cli.cluster import fit_on_cluster
-            from rosenblatt.cli.report import cluster_report
+    with handle_errors(), model_to(place) as written, progress_bar(quiet) as watcher:
+        check_input(file)
+        training |= {"watcher": watcher, "checkpoint_every": checkpoint_every}
+        done = (
+            _on_cluster(file, written, cluster, workers, dashboard, training)
+            if cluster is not None or workers is not None or dashboard
+            else _on_this_machine(file, written, training)
+        )
+        from rosenblatt.cli.report import fit_report
 
-            if is_pipe(file):
-                raise ParameterError(f"A cluster cannot read {file}. Give a folder or a URL.")
-            mixed = fit_on_cluster(
-                as_written(file), written, cluster, workers, quiet=quiet, dashboard=dashboard,
-                every=checkpoint_every, **training,
-            )  # fmt: skip
-            facts = {**mixed.facts(), "model": str(place)}
-            text = json.dumps(facts) if as_json else cluster_report(facts)
-    else:
-        with (
-            handle_errors(), model_to(place) as written,
-            progress_bar(quiet) as watcher,
-        ):  # fmt: skip
-            check_input(file)
-            from rosenblatt.cli.report import fit_report
-            from rosenblatt.stream.fit import fit_file
-
-            done = fit_file(
-                file, written, watcher=watcher, checkpoint_every=checkpoint_every,
-                **training,
-            )  # fmt: skip
-            facts = {**done.to_dict(), "model": str(place)}
-            text = json.dumps(facts) if as_json else fit_report(done, facts)
+        facts = {**done.to_dict(), "model": str(place)}
+        text = json.dumps(facts) if as_json else fit_report(done, facts)
     show(text, err=place == DASH)
+
+
+def _on_this_machine(file: Path, out: Path, training: dict[str, Any]) -> FitResult:
+    from rosenblatt.stream.fit import fit_file
+
+    return fit_file(file, out, **training)
+
+
+def _on_cluster(
+    file: Path, out: Path, cluster: str | None, workers: int | None, dashboard: bool,
+    training: dict[str, Any],
+) -> FitResult:  # fmt: skip
+    from rosenblatt.cli.cluster import check_cluster, client_of
+
+    check_cluster(cluster, workers, dashboard)
+    from rosenblatt.cluster.files import fit_files
+
+    if is_pipe(file):
+        raise ParameterError(f"A cluster cannot read {file}. Give a folder or a URL.")
+    return fit_files(
+        as_written(file), out, client=lambda: client_of(cluster, workers, dashboard), **training
+    )
 
 
 def _output(file: Path, out: Path | None) -> Path:

@@ -62,26 +62,6 @@ def _rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def cluster_report(facts: Mapping[str, Any]) -> str:
-    """What training on a cluster did."""
-    reason = StopReason(facts["stop_reason"]).sentence.replace("epoch", "round")
-    shards, workers = plural(facts["shards"], "shard"), plural(facts["workers"], "worker")
-    seconds = f"{facts['seconds']:.2f}, of these {facts['reading_seconds']:.2f} reading"
-    return _aligned(
-        [
-            ("rows", f"{facts['rows']:,} in {shards} on {workers}"),
-            *_skipped(facts),
-            ("features", f"{facts['features']:,}"),
-            ("classes", _classes(facts["classes"])),
-            ("rounds", f"{facts['rounds']} ({reason})"),
-            ("mistakes per round", _listed(facts["mistakes_per_round"])),
-            ("progressive error", f"{facts['progressive_error']:.2%}"),
-            ("seconds", seconds),
-            ("model", facts["model"]),
-        ]
-    )
-
-
 def predict_report(facts: Mapping[str, Any]) -> str:
     """What predicting a file found; `facts` are those of `PredictResult.to_dict`."""
     error, of = facts["error"], f"{facts['errors']:,} of {facts['labelled_rows']:,} labelled rows"

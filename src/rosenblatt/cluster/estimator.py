@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.cluster.checkpoint import saved
 from rosenblatt.cluster.futures import PATIENCE
+from rosenblatt.cluster.machine import ClusterMachine, check_mixing
 from rosenblatt.cluster.partitions import is_collection
 from rosenblatt.cluster.prediction import accuracy, answered
-from rosenblatt.cluster.progress import Rounded
-from rosenblatt.cluster.rounds import Plan, Rounds
-from rosenblatt.cluster.settings import options_of
-from rosenblatt.cluster.shard_work import checksum, identity
-from rosenblatt.cluster.shards import MOST_SHARDS, Shards
+from rosenblatt.cluster.source import MOST_SHARDS, DaskSource
+from rosenblatt.cluster.train import PrintEpochs, train
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import DataError, DataTypeError, LabelError, ParameterError
-from rosenblatt.estimators._base import unchanged_on_error
-from rosenblatt.learn.multiclass import class_weights, start_weights
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.estimators._base import unchanged_on_error, warn_of_max_iter
+from rosenblatt.learn.multiclass import Learner, class_weights
+from rosenblatt.learn.parameters import is_number
 from rosenblatt.learn.rules import Rule, resolve
 from rosenblatt.learn.schedule import MAX_INT, generator
 from rosenblatt.learn.settings import TrainingSettings, split_params
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.model.linear_model import LinearModel
+from rosenblatt.stream.checkpoint import check_folder
 
 Array = npt.NDArray[Any]
+# what Perceptron has and a cluster has not
+LEFT_OUT: dict[str, Any] = {
+    "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
+    "power_t": 0.5, "n_jobs": None, "max_updates": None, "record": None,
+}  # fmt: skip
+# parameters that a run may have otherwise than the one it resumes
+FREE = (
+    "max_iter", "verbose", "n_shards", "checkpoint", "resume", "timeout", "warm_start",
+    "random_state",
+)  # fmt: skip
 
 
 # scikit-learn has no type hints, hence the `type: ignore`s in this file
@@ -42,15 +48,15 @@ class DaskPerceptron(
 ):
     """The perceptron on dask arrays and frames, on the cluster that is in use.
 
-    Parameters have the names and meanings of :class:`rosenblatt.Perceptron`, with a round over all
-    shards for an epoch. The result depends on the rows, on how they are cut into partitions, and on
+    Parameters have the names and meanings of :class:`rosenblatt.Perceptron`; in an epoch all shards
+    are visited. The result depends on the rows, on how they are cut into partitions, and on
     the parameters; never on the number of workers, or on which of them die during the run.
     docs/how-to/cluster.md has the costs, and what is refused and why.
 
     Parameters
     ----------
     mode : {'online', 'batch', 'batch-mean'}, default='online'
-        'online' is iterative parameter mixing: in every round each shard makes one epoch from the
+        'online' is iterative parameter mixing: in every epoch each shard is visited from the
         common weights, and the common weights become a mean of theirs. 'batch', 'batch-mean': all
         misclassified rows at once, their sum or mean, as ``Perceptron(mode='batch')`` has it on
         one machine: to the bit where sums are exact (whole numbers), whatever the partitions.
@@ -61,25 +67,24 @@ class DaskPerceptron(
     fit_intercept : bool, default=True
         Learn an offset.
     max_iter : int, default=1000
-        Most rounds.
+        Most epochs.
     tol : float or None, default=1e-3
-        Stop after `n_iter_no_change` rounds whose mean loss is not below the best by `tol`.
+        Stop after `n_iter_no_change` epochs whose mean loss is not below the best by `tol`.
     shuffle : bool, default=True
-        Visit the rows of every shard in a new order each round, or as they stand.
+        Visit the rows of every shard in a new order each epoch, or as they stand.
     verbose : int, default=0
-        1 draws a bar with progressive metrics in a terminal or a notebook, and prints a line a
-        round elsewhere.
+        1 prints a line after each epoch.
     eta0 : float, default=1.0
-        The learning rate; of a batch also a sequence or a function of the round, from 1.
+        The learning rate; of a batch also a sequence or a function of the epoch, from 1.
     random_state : int, RandomState or None, default=0
         Seed of the orders of visits, of init='random' and of the held-out shards.
     early_stopping : bool, default=False
-        Hold out shards, stop when the accuracy on them does not rise by `tol`, and give back the
-        best weights seen.
+        Hold out shards, stop when the accuracy on them does not rise by `tol`, and return the best
+        weights; one against the rest, for each class by itself, as in Perceptron.
     validation_fraction : float, default=0.1
         The share of shards that are held out, one at least.
     n_iter_no_change : int, default=5
-        How many rounds without a gain of `tol` end training.
+        How many epochs without a gain of `tol` end training.
     class_weight : dict, 'balanced' or None, default=None
         Weights by class.
     warm_start : bool, default=False
@@ -97,7 +102,7 @@ class DaskPerceptron(
     multiclass : {'ovr', 'direct'}, default='ovr'
         As in Perceptron.
     checkpoint : str, Path or None, default=None
-        A folder where every round is saved.
+        A folder where the run is saved after every epoch, and when Ctrl-C stops it.
     resume : bool, default=False
         Go on from the newest checkpoint, if there is one: the weights are those of a run that was
         never interrupted.
@@ -107,17 +112,17 @@ class DaskPerceptron(
     Attributes
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_ : as in Perceptron
+    trace_ : Trace or OneVsRestTrace
+        Mistakes, updates and loss of each epoch, and why training stopped.
     n_iter_ : int
-        Rounds made.
+        Epochs.
     n_mistakes_, n_updates_ : int
         Visits that were mistakes, and changes of weights, of all shards and hyperplanes.
     weighted_mistakes_ : tuple of float
         Of every hyperplane, what the bound R^2 / gamma^2 of mixing counts.
     stop_reason_ : str
-        'separated' (a round moved nothing on any shard: all rows are right), 'cycle',
+        'separated' (an epoch moved nothing on any shard: all rows are right), 'cycle',
         'no_improvement' or 'max_iter'.
-    history_ : tuple of Round
-        Round by round: mistakes, weighted mistakes, progressive error, loss, score, seconds, bytes.
     shard_sizes_ : tuple of int
         Rows of every shard that was learned from.
 
@@ -219,13 +224,14 @@ class DaskPerceptron(
     # -------------------------------------------------------------------- training
 
     @unchanged_on_error
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskPerceptron:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DaskPerceptron:
         """Train on rows of the cluster.
 
         Parameters
         ----------
-        X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
-            Columns of known categories become one feature per category.
+        X : dask array (dense blocks, scipy CSR), dask frame, delayed blocks, or DaskSource
+            Columns of known categories become one feature per category. A DaskSource was read
+            before and brings its labels and weights.
         y : dask array or series, list of delayed blocks, or array
             Labels in the partitions of X; an array if the sizes of those are known.
         sample_weight : as y, optional
@@ -235,98 +241,84 @@ class DaskPerceptron(
         -------
         DaskPerceptron
             The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is invalid.
+        NotSupportedError
+            If parameters cannot be combined, or have no meaning on a cluster.
+        DataError
+            If X, y or the weights are invalid.
+        ClusterError
+            If there is no cluster, or it is lost.
+        OverflowedError
+            If a score or a weight is not finite.
         """
-        options_of(self.get_params(deep=False))  # before any row is read
-        shards = Shards.of(X, y, sample_weight, most=self._shards(), timeout=self._timeout())
-        self._train(shards)
+        settings = self._settings()  # before any row is read
+        source = X
+        if not isinstance(X, DaskSource):
+            source = DaskSource.of(
+                X, y, sample_weight, n_shards=self.n_shards, timeout=float(self.timeout),
+                exact=False,
+            )  # fmt: skip
+        self._train(source, settings)
         return self
 
-    @unchanged_on_error
-    def fit_shards(
-        self, shards: Shards, say: Callable[[str], object] = lambda _: None
-    ) -> DaskPerceptron:
-        """Train on rows that are on the cluster already: several fits need one reading.
+    def _settings(self) -> TrainingSettings:
+        """The parameters, checked alone and together."""
+        params = self.get_params(deep=False)
+        settings = TrainingSettings.from_params({**LEFT_OUT, **params}, type(self).__name__)
+        check_folder(self.checkpoint, None, bool(self.resume))
+        check_mixing(settings, self.mixing)  # type: ignore[arg-type]  # checked there
+        if not (is_number(self.timeout) and self.timeout >= 0):
+            raise ParameterError(f"timeout must be a number of seconds >= 0, got {self.timeout!r}.")
+        return settings
 
-        Parameters
-        ----------
-        shards : Shards
-            Rows that :meth:`Shards.of` validated.
-        say : callable, optional
-            Called with a sentence if a saved run is resumed.
-
-        Returns
-        -------
-        DaskPerceptron
-            The fitted estimator.
-        """
-        if not isinstance(shards, Shards):
-            raise DataTypeError(
-                f"fit_shards takes what Shards.of(X, y) gave, got {type(shards).__name__}. Use "
-                "fit(X, y) for a collection."
-            )
-        self._train(shards, say)
-        return self
-
-    def _train(self, shards: Shards, say: Callable[[str], object] = lambda _: None) -> None:
-        options = options_of(self.get_params(deep=False))
-        options.check_classes(len(shards.classes))
+    def _train(self, source: DaskSource, settings: TrainingSettings) -> None:
+        classes = source.labels.classes
+        settings.check_classes(len(classes))
         seed = int(generator(self.random_state).randint(MAX_INT))
-        learn, held = self._split(shards, seed)
-        starts = self._start(shards, options)
-        weights = class_weights(self.class_weight, _nothing(shards), shards.counts)
-        rounds = Rounds(
-            learn, held, Plan(options, self.mixing, weights, seed),  # type: ignore[arg-type]  # checked
-            starts,
+        learn, held = self._split(source, seed)
+        warm = self.warm_start and hasattr(self, "coef_")
+        learner = Learner.begin(
+            classes, source.n_features, source.dtype, settings, self.random_state,
+            self.coef_ if warm else None, self.intercept_ if warm else None,
         )  # fmt: skip
+        learner.counts = source.class_rows.sum(axis=0)
+        no_rows = Problem(np.empty((0, learner.state.n_features)), np.empty(0, np.int8), classes)
+        params = self.get_params(deep=False)
+        machine = ClusterMachine(
+            settings, learner, learn, seed=seed,
+            mixing=self.mixing,  # type: ignore[arg-type]  # checked in _settings
+            class_weight=class_weights(self.class_weight, no_rows, learner.counts),
+        )  # fmt: skip
+        train(
+            machine, held_out=held,
+            asked={k: _plain(v) for k, v in params.items() if k not in FREE},
+            checkpoint=self.checkpoint, resume=bool(self.resume),
+            observers=[PrintEpochs()] if self.verbose else [],
+        )  # fmt: skip
+        self.coef_, self.intercept_ = machine.kept()
+        self.classes_, self.n_features_in_ = classes, source.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if source.feature_names:
+            self.feature_names_in_ = np.array(source.feature_names, dtype=object)
+        self.columns_ = source.columns
+        self.trace_ = trace = machine.trace()
+        self.n_iter_, self.stop_reason_ = trace.n_epochs, str(trace.stop_reason)
+        self.n_mistakes_, self.n_updates_ = trace.n_mistakes, trace.n_updates
+        self.weighted_mistakes_ = tuple(machine.weighted_mistakes.tolist())
+        self.shard_sizes_ = learn.sizes
+        self.t_ = 1.0 + self.n_iter_ * learn.n_rows
+        if trace.stop_reason is StopReason.MAX_ITER and self.tol is not None:
+            warn_of_max_iter(stacklevel=5)
 
-        def asked() -> dict[str, Any]:
-            return self._asked(shards, seed, starts)
-
-        with (
-            Rounded(bool(self.verbose), options.max_iter) as bar,
-            saved(self.checkpoint, bool(self.resume), asked, say) as keeper,
-        ):
-            if keeper is not None:
-                keeper.begin(rounds)
-
-            def after(now: Rounds) -> None:
-                bar.after(now)
-                if keeper is not None:
-                    keeper.after(now)
-
-            reason = rounds.run(after)
-        self._publish(shards, learn, rounds, reason)
-        if reason is StopReason.MAX_ITER and self.tol is not None:
-            warnings.warn(
-                "Maximum number of iteration reached before convergence. Consider increasing "
-                "max_iter to improve the fit.",
-                ConvergenceWarning,
-                stacklevel=4,  # of whom called fit or fit_shards
-            )
-
-    def _shards(self) -> int:
-        n = self.n_shards
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise ParameterError(
-                "The 'n_shards' parameter of DaskPerceptron must be a whole number >= 1. Got "
-                f"{n!r} instead."
-            )
-        return int(n)
-
-    def _timeout(self) -> float:
-        seconds: Any = self.timeout
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
-            raise ParameterError(
-                "The 'timeout' parameter of DaskPerceptron must be a number of seconds >= 0. Got "
-                f"{seconds!r} instead."
-            )
-        return float(seconds)
-
-    def _split(self, shards: Shards, seed: int) -> tuple[Shards, Shards | None]:
+    def _split(self, source: DaskSource, seed: int) -> tuple[DaskSource, DaskSource | None]:
         """The shards to learn from, and those that early stopping holds out."""
         if not self.early_stopping:
-            return shards, None
-        n = len(shards)
+            return source, None
+        n = len(source)
         if n < 2:
             raise DataError(
                 "early_stopping holds out whole shards, and there is one. Cut the rows into more "
@@ -334,58 +326,7 @@ class DaskPerceptron(
             )
         count = min(n - 1, max(1, round(self.validation_fraction * n)))
         out = set(np.random.RandomState(seed).permutation(n)[:count].tolist())
-        return shards.only([k for k in range(n) if k not in out]), shards.only(sorted(out))
-
-    def _start(self, shards: Shards, options: TrainingSettings) -> list[tuple[Any, Any]]:
-        """(w, b) of each hyperplane before the first round; all in one pair if direct."""
-        coef = intercept = None
-        if self.warm_start and hasattr(self, "coef_"):
-            coef, intercept = self.coef_, self.intercept_
-        if len(shards.classes) < 2:
-            raise LabelError(
-                "The number of classes has to be greater than one; got 1 class "
-                f"({shards.classes.tolist()[0]!r}). Add another class."
-            )
-        w, b = start_weights(
-            options, len(shards.classes), shards.n_features, _nothing(shards).X.dtype,
-            self.random_state, coef, intercept,
-        )  # fmt: skip
-        if options.direct and len(shards.classes) > 2:
-            return [(w, b)]
-        return [(w[k], b[k : k + 1]) for k in range(len(b))]
-
-    def _asked(self, shards: Shards, seed: int, starts: list[tuple[Any, Any]]) -> dict[str, Any]:
-        """What a run must have in common with the one it goes on with."""
-        params = self.get_params(deep=False)
-        named = (
-            "mode", "mixing", "fit_intercept", "tol", "shuffle", "eta0", "early_stopping",
-            "validation_fraction", "n_iter_no_change", "class_weight", "keep", "tie", "weighting",
-            "multiclass",
-        )  # fmt: skip
-        rows = [list(one) for one in shards.each(identity)]
-        return {
-            **{name: _plain(params[name]) for name in named},
-            "rule": repr(resolve(self.rule)), "init": _plain(self.init), "seed": seed,
-            "start": checksum(part for start in starts for part in start),
-            "shards": rows, "features": shards.n_features,
-            "classes": list(map(str, shards.classes.tolist())),
-        }  # fmt: skip
-
-    def _publish(self, shards: Shards, learn: Shards, rounds: Rounds, reason: StopReason) -> None:
-        coef, intercept = rounds.kept()
-        self.coef_, self.intercept_ = coef.copy(), intercept.copy()
-        self.classes_, self.n_features_in_ = shards.classes, shards.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if shards.feature_names:
-            self.feature_names_in_ = np.array(shards.feature_names, dtype=object)
-        self.columns_ = shards.columns
-        self.n_iter_, self.history_ = len(rounds.history), tuple(rounds.history)
-        self.n_mistakes_ = sum(plane.mistakes for plane in rounds.planes)
-        self.n_updates_ = sum(plane.updates for plane in rounds.planes)
-        self.weighted_mistakes_ = tuple(plane.weighted for plane in rounds.planes)
-        self.stop_reason_ = str(reason)
-        self.shard_sizes_ = learn.sizes
-        self.t_ = 1.0 + self.n_iter_ * learn.n_rows
+        return source.only([k for k in range(n) if k not in out]), source.only(sorted(out))
 
     # ------------------------------------------------------------------ prediction
 
@@ -446,12 +387,6 @@ class DaskPerceptron(
     def _model(self) -> LinearModel:
         names = getattr(self, "feature_names_in_", ()) if self.columns_ is None else ()
         return LinearModel(self.coef_, self.intercept_, self.classes_, tuple(map(str, names)))
-
-
-def _nothing(shards: Shards) -> Problem:
-    """A problem without rows, for what depends on its shape alone."""
-    X = np.empty((0, shards.n_features), dtype=shards.dtype)
-    return Problem(X, np.empty(0, dtype=np.int8), shards.classes)
 
 
 def _plain(value: Any) -> Any:

@@ -16,31 +16,30 @@ from rosenblatt.errors import DataError, DataTypeError
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures
 
-UNKNOWN = "__UNKNOWN_CATEGORIES__"  # what dask calls categories that nobody has looked up
 
-
-def columns_of(meta: Any) -> TableFeatures | None:
-    """What to do to the columns of such a frame; None if they are all numbers.
+def columns_of(X: Any) -> tuple[TableFeatures | None, tuple[str, ...]]:
+    """What to do to the columns of a frame (None if they are all numbers), and names of features.
 
     Examples
     --------
     >>> import pandas as pd
     >>> colour = pd.Categorical(["red"], categories=["red", "blue"])
-    >>> columns_of(pd.DataFrame({"size": [1.0], "colour": colour})).feature_names
-    ['size', 'colour=blue', 'colour=red']
+    >>> columns_of(pd.DataFrame({"size": [1.0], "colour": colour}))[1]
+    ('size', 'colour=blue', 'colour=red')
     """
+    if not hasattr(X, "dtypes") or isinstance(X, list):
+        return None, ()
     kinds: dict[str, str] = {}
-    known: dict[str, list[str]] = {}
-    for name, dtype in meta.dtypes.items():
+    categories: dict[str, list[str]] = {}
+    for name, dtype in X.dtypes.items():
         if str(dtype) == "category":
-            categories = list(map(str, dtype.categories))
-            if UNKNOWN in categories:
+            if not getattr(X[name].cat, "known", True):
                 raise DataTypeError(
                     f"the categories of column {name!r} are not known yet. Call X = X.categorize() "
                     "first, which looks them up in one pass."
                 )
             kinds[str(name)] = "category"
-            known[str(name)] = sorted(set(categories))
+            categories[str(name)] = sorted(set(map(str, dtype.categories)))
         elif str(dtype) in ("bool", "boolean") or getattr(dtype, "kind", "O") in "iuf":
             kinds[str(name)] = "number"
         else:
@@ -48,20 +47,20 @@ def columns_of(meta: Any) -> TableFeatures | None:
                 f"column {name!r} holds {dtype}, which is neither numbers nor categories. Drop it, "
                 f"or use X = X.astype({{{name!r}: 'category'}}).categorize()."
             )
-    if not known:
-        return None
+    if not categories:
+        return None, tuple(kinds)
     table = TableFeatures(kinds, FeatureIndex())
-    for name, words in known.items():
+    for name, words in categories.items():
         for word in words:
             table.index.add(word, name)
     table.closed = True
-    return table
+    return table, tuple(table.feature_names)
 
 
 def as_numbers(X: Any, columns: TableFeatures | None) -> Any:
     """A partition as the numbers it stands for, checked: float32 or float64, dense or CSR."""
     if columns is None:
-        return as_matrix(X, ordered=False)
+        return as_matrix(X)
     if not hasattr(X, "dtypes"):
         raise DataTypeError(
             f"X has columns of categories in training and is now {type(X).__name__}. Give a frame "
@@ -79,4 +78,4 @@ def as_numbers(X: Any, columns: TableFeatures | None) -> Any:
             )
     flags = {n: float for n in numbers if str(X[n].dtype) in ("bool", "boolean")}
     rows = columns.encode(batch_of_frame(X.astype(flags), columns.kinds, (), columns.kinds))
-    return as_matrix(as_csr(rows).to_scipy(), ordered=False)
+    return as_matrix(as_csr(rows).to_scipy())

@@ -1,4 +1,4 @@
-"""Waiting: for work on a cluster, so that it ends or says in one sentence why it cannot."""
+"""Wait for work on a cluster, until it is done or one sentence says why it cannot be."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ HOW_TO_START = (
     "    from distributed import Client\n"
     "    client = Client(n_workers=2, threads_per_worker=1)   # or Client('tcp://...')"
 )
+GO_ON = "then fit again; with checkpoint and resume=True it goes on from the last epoch."
 
 
 def engine() -> Any:
@@ -44,8 +45,13 @@ def client_or_default(client: Any = None) -> Any:
         raise ClusterError(f"there is no Dask cluster to work on. {HOW_TO_START}") from e
 
 
-def wait_for(client: Any, futures: Sequence[Any], patience: float = PATIENCE) -> None:
-    """Until all are done or have failed. What a worker that dies takes along is made again."""
+def wait_for(
+    client: Any, futures: Sequence[Any], what: str | Sequence[str], patience: float = PATIENCE
+) -> None:
+    """Until all are done, or one has failed. What a worker that dies takes along is made again.
+
+    `what` they are, or the name of each; errors of work that has a name say it themselves.
+    """
     import distributed
 
     watch = _Watch(client, patience)
@@ -54,7 +60,7 @@ def wait_for(client: Any, futures: Sequence[Any], patience: float = PATIENCE) ->
             with client.as_current():
                 distributed.wait(list(futures), timeout=LOOK)
             if all(future.status in ENDED for future in futures):
-                return
+                return _raise_first(client, futures, what)
         except TimeoutError:
             pass
         except CancelledError as e:
@@ -63,13 +69,12 @@ def wait_for(client: Any, futures: Sequence[Any], patience: float = PATIENCE) ->
 
 
 def gathered(
-    client: Any, futures: Sequence[Any], what: str, patience: float = PATIENCE
+    client: Any, futures: Sequence[Any], what: str | Sequence[str], patience: float = PATIENCE
 ) -> list[Any]:
-    """The results of all, in their order; the first error with the number of its part."""
+    """The results of all, in their order; the first error with the name of its part."""
     watch, seconds = _Watch(client, patience), LARGEST_WAIT
     while True:
-        wait_for(client, futures, patience)
-        raise_first(futures, what)
+        wait_for(client, futures, what, patience)
 
         async def collect() -> Any:
             return await client.gather(list(futures), asynchronous=True)
@@ -82,8 +87,8 @@ def gathered(
             if any(future.status == "cancelled" for future in futures):
                 raise lost(client) from e
         except Exception as e:
-            raise_first(futures, what)
-            raise failed(e, what) from e
+            _raise_first(client, futures, what)
+            raise failed(e, what if isinstance(what, str) else "the cluster") from e
         watch.look()
 
 
@@ -102,21 +107,23 @@ class _Watch:
         if time.monotonic() - self.since > self.patience:
             raise ClusterError(
                 f"the cluster at {address(self.client)} has had no worker for {self.patience:g} s. "
-                "Start workers, then fit again; with checkpoint and resume=True it goes on from "
-                "the last round."
+                f"Start workers, {GO_ON}"
             )
 
 
-def raise_first(futures: Sequence[Any], what: str) -> None:
-    """The first error among futures, with the number of its part.
+def _raise_first(client: Any, futures: Sequence[Any], what: str | Sequence[str]) -> None:
+    """The first error among futures, with the name of its part.
 
     One that is "lost" went with its worker after it was done, and is being made again.
     """
     for k, future in enumerate(futures):
         if future.status == "error":
-            raise failed(future.exception(), f"{what} {k} of {len(futures)}")
+            error = future.exception()
+            if isinstance(what, str):
+                raise failed(error, f"{what} {k} of {len(futures)}")
+            raise error if isinstance(error, RosenblattError) else failed(error, what[k])
         if future.status == "cancelled":
-            raise lost(future.client)
+            raise lost(client)
 
 
 def failed(error: BaseException, where: str) -> RosenblattError:
@@ -142,8 +149,7 @@ def lost(client: Any) -> ClusterError:
     """What to say when the scheduler has forgotten our work."""
     return ClusterError(
         f"the cluster at {address(client)} lost the work: its scheduler stopped or was restarted, "
-        "or data that cannot be computed again went with a worker. Start it again, then fit again; "
-        "with checkpoint and resume=True it goes on from the last round."
+        f"or data that cannot be computed again went with a worker. Start it again, {GO_ON}"
     )
 
 

@@ -123,7 +123,7 @@ def _is_frame(X: Any) -> bool:
     return (
         hasattr(X, "npartitions")
         and hasattr(X, "to_delayed")
-        and hasattr(X, "_meta")
+        and (hasattr(X, "dtypes") or hasattr(X, "dtype"))
         and (not _is_array(X))
     )
 

@@ -120,7 +120,7 @@ def accuracy(
 def _right(
     model: LinearModel, columns: TableFeatures | None, blocks: tuple[Any, ...], y: Any, weight: Any
 ) -> tuple[float, float]:
-    from rosenblatt.cluster.shards import together
+    from rosenblatt.cluster.source import together
 
     X, labels = together(blocks), np.asarray(y)
     if len(labels) == 0 and X.shape[0] == 0:

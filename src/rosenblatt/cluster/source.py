@@ -1,195 +1,399 @@
-"""Proofs: verdicts about rows on a cluster, with certificates that anyone can check.
+"""Source: the rows of Dask collections, checked once and kept in the memory of the workers.
 
-The search and the checker are those of one machine (:mod:`rosenblatt.prove.separability`). They ask
-questions of parts of the rows; here the parts are shards, the questions go to the workers that
-have them, and only answers come back: sums, counts, and the few rows that hyperplanes get wrong.
-A question is a pure function of a shard and of what comes with it, so a worker that dies changes
-nothing.
+A shard is one partition, or several in a row, as a block in the memory of some worker. How rows
+are cut into shards depends on the partitions alone, never on how many workers there are. Work is a
+pure function of a block and of arguments, so what a worker that dies takes with it is computed
+again, to the same bits.
 """
 
 from __future__ import annotations
 
-import uuid
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from rosenblatt.cluster.futures import raise_first, wait_for
-from rosenblatt.cluster.shards import SMALL, Shard, Shards
-from rosenblatt.data.block import START, Block, Position
-from rosenblatt.data.cone import two_classes
-from rosenblatt.data.matrix import as_matrix
+from rosenblatt.cluster.frames import as_numbers, columns_of
+from rosenblatt.cluster.futures import (
+    PATIENCE,
+    client_or_default,
+    failed,
+    gathered,
+    lost,
+    wait_for,
+)
+from rosenblatt.cluster.partitions import Part, parts_of
+from rosenblatt.data.block import START, Block, Csr, Position, stack
+from rosenblatt.data.labels import as_labels, check_same_kind, check_two_classes, sorted_classes
+from rosenblatt.data.matrix import check_kept_by_floats
+from rosenblatt.data.problem import as_weights
 from rosenblatt.data.source import LabelIndex, PerBlock, Source, rows_among
-from rosenblatt.errors import DataTypeError
+from rosenblatt.errors import DataError, ParameterError, RosenblattError
+from rosenblatt.features.table_features import TableFeatures
 
-
-@dataclass
-class Traffic:
-    """What questions cost so far.
-
-    Attributes
-    ----------
-    passes : questions asked of all shards
-    rows : rows fetched
-    sent, received : bytes of questions to all shards, and of answers and rows
-    """
-
-    passes: int = 0
-    rows: int = 0
-    sent: int = 0
-    received: int = 0
-
-    def __str__(self) -> str:
-        return (
-            f"{self.passes} passes, {self.rows} rows fetched, {self.sent:,} bytes sent to the "
-            f"shards and {self.received:,} received"
-        )
+Array = npt.NDArray[Any]
+MOST_SHARDS = 256  # a task costs a scheduler about a millisecond
+FAN_IN = 8  # results that are combined at a time
+SMALL = 1 << 16  # bytes of arguments that go along with every task
 
 
 class DaskSource(Source):
-    """Rows of two classes in the shards of a cluster, for `separability` and `verify`.
+    """Rows of Dask collections, in shards in the memory of the workers.
 
-    They are read, checked and kept in the memory of the workers when this is made, so several
-    questions about the same rows need not read them again.
+    They are read and checked when this is made, so several fits and several questions about the
+    same rows need not read them again.
 
     Attributes
     ----------
-    shards : the rows
-    traffic : passes, rows and bytes so far
+    futures : tuple
+        One per shard, of a :class:`~rosenblatt.data.block.Block`.
+    labels : LabelIndex
+        The labels of all rows, sorted.
+    sizes : tuple of int
+        Rows of each shard.
+    class_rows, class_weights : array of shape (shards, classes)
+        Rows of each class in each shard, and the sums of their weights.
+    dtype : dtype
+        float32 if all rows are, else float64.
+    nbytes : int
+        Of all rows and labels in memory.
+    columns : TableFeatures or None
+        What was done to columns of categories.
+    client : distributed.Client
+        The cluster.
+    timeout : float
+        Seconds without any worker before work is given up.
+    passes, n_taken : int
+        Questions asked of all shards so far, and rows fetched.
     """
 
     remote = True
+    n_features: int
+    n_rows: int
 
-    def __init__(self, shards: Shards) -> None:
-        self.shards, self.traffic = shards, Traffic()
-        self.labels = LabelIndex(shards.classes)
-        self.n_rows, self.n_features = shards.n_rows, shards.n_features
-        self.feature_names = shards.feature_names or None
-        with shards.client.as_current():
-            self.futures = tuple(
-                shards.client.submit(_block, shard, key=f"rosenblatt-part-{uuid.uuid4().hex}-{k}")
-                for k, shard in enumerate(shards.futures)
-            )
-        self._done(self.futures)
+    def __init__(
+        self,
+        futures: Sequence[Any],
+        classes: Array,
+        client: Any,
+        timeout: float = PATIENCE,
+        columns: TableFeatures | None = None,
+        feature_names: Sequence[str] = (),
+    ) -> None:
+        self.futures, self.client, self.timeout = tuple(futures), client, timeout
+        self.labels = LabelIndex(classes, closed=True)
+        self.columns = columns
+        self.feature_names = tuple(feature_names) or None
+        self.passes = self.n_taken = 0
+        totals = self.map(_totals, len(classes))
+        self.n_features, self.dtype = totals[0].width, totals[0].dtype
+        self.class_rows = np.array([one.rows for one in totals])
+        self.class_weights = np.array([one.weights for one in totals])
+        self.sizes = tuple(one.n_rows for one in totals)
+        self.nbytes, self.n_rows = sum(one.nbytes for one in totals), sum(self.sizes)
+        if not self.class_weights.any():
+            raise DataError("Sample weights must contain at least one non-zero number; all are 0.")
 
     @classmethod
-    def of(cls, X: Any, y: Any = None, client: Any = None) -> DaskSource:
-        """From dask collections, or from shards.
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        client: Any = None,
+        *,
+        n_shards: int = MOST_SHARDS,
+        timeout: float = PATIENCE,
+        exact: bool = True,
+    ) -> DaskSource:
+        """Read, check and keep the rows of Dask collections.
 
         Parameters
         ----------
-        X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or Shards
-        y : labels in the partitions of X; None with Shards
-        client : the cluster; left out, the one in use
+        X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
+            Rows; columns of known categories become one feature per category.
+        y : dask array or series, list of delayed blocks, or array
+            Labels in the partitions of X; an array if the sizes of those are known.
+        sample_weight : as y, optional
+            One weight per row.
+        client : distributed.Client, optional
+            The cluster; None: the one in use.
+        n_shards : int, default=256
+            Partitions are merged, neighbours only, into at most so many shards.
+        timeout : float, default=60
+            Seconds without any worker before work is given up.
+        exact : bool, default=True
+            Refuse numbers that float64 would round.
+
+        Returns
+        -------
+        DaskSource
+            The rows.
+
+        Raises
+        ------
+        DataError
+            If rows, labels or weights are invalid.
+        ClusterError
+            If there is no cluster, or it is lost.
         """
-        dtype = getattr(X, "dtype", None)
-        if dtype is not None and (dtype.kind == "O" or (dtype.kind == "f" and dtype.itemsize > 8)):
-            raise DataTypeError(
-                f"X holds {dtype}, which may be no float64, and the answer is about exact numbers. "
-                "Convert it to float64 yourself if rounding is meant: X.astype('float64')."
+        client = client_or_default(client)
+        if isinstance(n_shards, bool) or not isinstance(n_shards, int | np.integer) or n_shards < 1:
+            raise ParameterError(f"n_shards must be a whole number >= 1, got {n_shards!r}.")
+        columns, names = columns_of(X)
+        rows = _read(client, parts_of(X, y, sample_weight), columns, exact, n_shards, timeout)
+        facts = gathered(client, client.map(_facts, rows, pure=False), "shard", timeout)
+        there = [k for k, fact in enumerate(facts) if fact is not None]
+        rows, facts = [rows[k] for k in there], [facts[k] for k in there]
+        if not rows:
+            raise DataError("there are no rows in any partition. Give at least one.")
+        widths = sorted({fact.width for fact in facts})
+        if len(widths) > 1:
+            raise DataError(
+                f"partitions have rows of {widths[0]} and of {widths[1]} features. Give all the "
+                "same columns."
             )
-        shards = X if isinstance(X, Shards) else Shards.of(X, y, client=client)
-        two_classes(shards.classes)
-        return cls(shards)
+        for fact in facts[1:]:
+            check_same_kind(fact.classes, facts[0].classes)
+        classes = sorted_classes(np.concatenate([fact.classes for fact in facts]))
+        check_two_classes(classes)
+        dtype = np.result_type(*(fact.dtype for fact in facts))
+        ends = list(itertools.accumulate((fact.n_rows for fact in facts), initial=0))
+        blocks = client.map(
+            _block, rows, ends[:-1], [classes] * len(rows), [dtype] * len(rows), pure=False
+        )
+        return cls(blocks, classes, client, timeout, columns, names)
+
+    def __len__(self) -> int:
+        return len(self.futures)
+
+    def only(self, which: Sequence[int]) -> DaskSource:
+        """Some of the shards."""
+        part = object.__new__(type(self))
+        part.__dict__ = {k: v for k, v in vars(self).items() if k != "_taken"}
+        part.futures = tuple(self.futures[k] for k in which)
+        part.sizes = tuple(self.sizes[k] for k in which)
+        part.class_rows, part.class_weights = (
+            of[list(which)] for of in (self.class_rows, self.class_weights)
+        )
+        part.n_rows = sum(part.sizes)
+        return part
+
+    # ------------------------------------------------------------------ questions and answers
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
         """Shard after shard on this machine."""
         for future in self.futures:
-            block = self.shards.client.gather(future).after(after)
-            if block is not None:
-                yield block
+            (block,) = gathered(self.client, [future], "shard", self.timeout)
+            if (rest := block.after(after)) is not None:
+                yield rest
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        leaves = self._asked(_answer, function, args)
-        self.traffic.passes += 1
-        return self._answers(leaves)
+        """function(block, *args) for every shard, in the order of the rows.
+
+        It runs where the shard is, and must depend on its arguments alone and change none of them.
+        """
+        leaves = self._asked(function, args)
+        return gathered(self.client, leaves, "shard", self.timeout)
 
     def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
-        leaves = self._asked(_kept, function, args)
-        self.traffic.passes += 1
-        self._done(leaves)
+        """The same for values that stay where the shard is."""
+        leaves = self._asked(function, args)
+        wait_for(self.client, leaves, "shard", self.timeout)
         return PerBlock(tuple(leaves))
 
+    def reduce(
+        self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any
+    ) -> Any:
+        """combine(...combine([function(block, *args), ...])...): neighbours first, in a tree.
+
+        The tree depends on the number of shards alone, so sums are rounded in the same order
+        whoever computes them. `combine` takes a list of results, 8 at most, and gives one.
+        """
+        leaves = level = self._asked(function, args)
+        while len(level) > 1 or level is leaves:
+            groups = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
+            level = self._submitted(combine, groups)
+        try:
+            return gathered(self.client, level, "sum", self.timeout)[0]
+        except RosenblattError:
+            wait_for(self.client, leaves, "shard", self.timeout)  # whose error names its shard
+            raise
+
     def _read(self, wanted: npt.NDArray[np.int64]) -> Iterable[tuple[Any, Block]]:
-        edges = np.searchsorted(wanted, [*self.shards.firsts, self.shards.n_rows])
+        firsts = itertools.accumulate(self.sizes, initial=0)
+        edges = np.searchsorted(wanted, list(firsts))
         asked = [k for k in range(len(self.futures)) if edges[k] < edges[k + 1]]
-        inside = {k: wanted[edges[k] : edges[k + 1]] for k in asked}
-        self.traffic.rows += len(wanted)
-        return self._answers(self._asked(_answer, rows_among, (), inside))
+        self.n_taken += len(wanted)
+        inside = [wanted[edges[k] : edges[k + 1]] for k in asked]
+        leaves = self._submitted(rows_among, [self.futures[k] for k in asked], inside)
+        return gathered(self.client, leaves, "shard", self.timeout)
 
-    # ------------------------------------------------------------------ questions and answers
+    def _asked(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
+        """One task per shard."""
+        from dask.sizeof import sizeof
 
-    def _asked(
-        self,
-        how: Callable[..., Any],
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        inside: dict[int, Any] | None = None,
-    ) -> list[Any]:
-        """A task for every shard; with `inside`, for some, each with an argument of its own."""
-        from distributed.protocol.pickle import dumps
+        self.passes += 1
+        own = [arg.values for arg in args if isinstance(arg, PerBlock)]
+        question: Any = _Question(function, [_OWN if isinstance(a, PerBlock) else a for a in args])
+        if sizeof(args) > SMALL:
+            # once to the cluster, then from worker to worker; as a task, so that it can be made
+            # again if the worker that has it dies
+            (question,) = self._submitted(_same, [question])
+        return self._submitted(_answer, [question] * len(self), self.futures, *own)
 
-        client, token = self.shards.client, uuid.uuid4().hex
-        kept = [arg for arg in args if isinstance(arg, PerBlock)]
-        question: Any = dumps((function, [_HERE if isinstance(a, PerBlock) else a for a in args]))
-        numbers = range(len(self.futures)) if inside is None else sorted(inside)
-        self.traffic.sent += len(question) * len(numbers)
-        with client.as_current():
-            if len(question) > SMALL:  # once to the cluster, then from worker to worker
-                question = client.submit(_same, question, key=f"rosenblatt-question-{token}")
-            return [
-                client.submit(
-                    how,
-                    question,
-                    self.futures[k],
-                    [one.values[k] for one in kept] if inside is None else [inside[k]],
-                    key=f"rosenblatt-answer-{token}-{k}",
-                )
-                for k in numbers
-            ]
-
-    def _answers(self, leaves: list[Any]) -> list[Any]:
-        from distributed.protocol.pickle import loads
-
-        self._done(leaves)
-        found = self.shards.client.gather(leaves)
-        self.traffic.received += sum(map(len, found))
-        return [loads(one) for one in found]
-
-    def _done(self, leaves: Sequence[Any]) -> None:
-        wait_for(self.shards.client, leaves, self.shards.timeout)
-        raise_first(leaves, "shard")
+    def _submitted(self, function: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
+        if self.client.status != "running":
+            raise lost(self.client)
+        return list(self.client.map(function, *map(list, each), pure=False))
 
 
 # ------------------------------------------------------------------ what workers do
 
-_HERE = "the value kept with this shard"
+_OWN = PerBlock(())  # stands for the value that each shard has of its own
 
 
-def _block(shard: Shard) -> Block:
-    """A shard as one block, the columns of every row in order. Nothing is copied without need."""
-    codes = (shard.problem.y > 0).astype(np.int32)
-    end = Position(rows=shard.first + len(codes))
-    return Block(as_matrix(shard.problem.X), codes, None, shard.first, end)
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """A function and its arguments; Dask does not look into it."""
+
+    function: Callable[..., Any]
+    args: list[Any]
 
 
-def _same(question: bytes) -> bytes:
+def _same(question: _Question) -> _Question:
     return question
 
 
-def _kept(question: bytes, block: Block, own: list[Any]) -> Any:
-    from distributed.protocol.pickle import loads
-
-    function, args = loads(question)
-    here = iter(own)
-    filled = [next(here) if isinstance(a, str) and a == _HERE else a for a in args]
-    return function(block, *filled, *here)
+def _answer(question: _Question, block: Block, *own: Any) -> Any:
+    values = iter(own)
+    args = (next(values) if isinstance(arg, PerBlock) else arg for arg in question.args)
+    return question.function(block, *args)
 
 
-def _answer(question: bytes, block: Block, own: list[Any]) -> bytes:
-    from distributed.protocol.pickle import dumps
+class _Rows(NamedTuple):
+    """Rows of one shard before the classes of all are known."""
 
-    return bytes(dumps(_kept(question, block, own)))
+    X: Any
+    y: Array
+    weight: Array | None
+
+
+class _Facts(NamedTuple):
+    """What must be known of every shard before the first is used."""
+
+    n_rows: int
+    width: int
+    dtype: Any
+    classes: Array
+
+
+class _Totals(NamedTuple):
+    """Sums over one shard: rows and weights of each class."""
+
+    n_rows: int
+    width: int
+    dtype: Any
+    rows: Array
+    weights: Array
+    nbytes: int
+
+
+def _checked(
+    parts: list[tuple[Any, ...]], columns: TableFeatures | None, exact: bool, first: int
+) -> _Rows | None:
+    """Partitions of one shard, checked one by one and put together; None if they have no rows."""
+    made = []
+    for k, part in enumerate(parts):
+        try:
+            one = _one_part(part, columns, exact)
+        except RosenblattError as e:
+            raise failed(e, f"partition {first + k}") from e
+        if one is not None:
+            made.append(one)
+    if len(made) < 2:
+        return made[0] if made else None
+    widths = sorted({rows.X.shape[1] for rows in made})
+    if len(widths) > 1:
+        raise DataError(
+            f"partitions {first} to {first + len(parts) - 1} have rows of {widths} features. Give "
+            "all the same columns."
+        )
+    for rows in made[1:]:
+        check_same_kind(rows.y, made[0].y)
+    labels = np.concatenate([rows.y for rows in made])
+    both = stack([Block(rows.X, np.zeros(len(rows.y), np.int32), rows.weight) for rows in made])
+    X = both.X.to_scipy() if isinstance(both.X, Csr) else both.X
+    return _Rows(X, labels, both.sample_weight)
+
+
+def _one_part(part: tuple[Any, ...], columns: TableFeatures | None, exact: bool) -> _Rows | None:
+    blocks, y, weight = part
+    rows = together(blocks)
+    n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    if n == 0 and len(y) == 0:
+        return None
+    if exact:
+        check_kept_by_floats(rows)
+    X = as_numbers(rows, columns)
+    weights = as_weights(weight, X.shape[0], all_rows=False)
+    return _Rows(X, as_labels(y, X.shape[0]), weights)
+
+
+def together(blocks: tuple[Any, ...]) -> Any:
+    """Blocks of columns side by side."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(map(sp.issparse, blocks)):
+        return sp.hstack(blocks, format="csr")
+    return np.concatenate(blocks, axis=1)
+
+
+def _facts(rows: _Rows | None) -> _Facts | None:
+    if rows is None:
+        return None
+    n, d = rows.X.shape
+    return _Facts(n, d, rows.X.dtype, sorted_classes(rows.y))
+
+
+def _block(rows: _Rows, first_row: int, classes: Array, dtype: Any) -> Block:
+    """A shard as one block whose labels are the numbers of their classes."""
+    X = rows.X.astype(dtype, copy=False)
+    if sp.issparse(X):
+        X = Csr(X.data, X.indices, X.indptr, X.shape[1])
+    y = np.searchsorted(classes, rows.y).astype(np.int32)
+    return Block(X, y, rows.weight, first_row, Position(rows=first_row + len(y)))
+
+
+def _totals(block: Block, n_classes: int) -> _Totals:
+    X, y, weight = block.X, block.y, block.sample_weight
+    there = y >= 0
+    rows = np.bincount(y[there], minlength=n_classes)
+    weights = rows if weight is None else np.bincount(y[there], weight[there], n_classes)
+    parts = (X.data, X.indices, X.indptr) if isinstance(X, Csr) else (X,)
+    nbytes = sum(int(part.nbytes) for part in (*parts, y))
+    return _Totals(len(y), X.shape[1], X.dtype, rows, weights.astype(np.float64), nbytes)
+
+
+# ------------------------------------------------------------------------- reading
+
+
+def _read(
+    client: Any, parts: list[Part], columns: Any, exact: bool, n_shards: int, timeout: float
+) -> list[Any]:
+    """The rows of every shard on their way into the memory of workers."""
+    import dask
+
+    n = min(n_shards, len(parts))
+    cuts = list(itertools.pairwise(len(parts) * k // n for k in range(n + 1)))
+    checked = dask.delayed(_checked, pure=False)
+    asked = [checked([tuple(part) for part in parts[a:b]], columns, exact, a) for a, b in cuts]
+    with client.as_current():
+        futures = list(client.compute(asked))
+    where = [f"partition {a}" if b == a + 1 else f"partitions {a} to {b - 1}" for a, b in cuts]
+    wait_for(client, futures, where, timeout)
+    return futures

@@ -51,10 +51,11 @@ def separability(
     >>> cert.verdict, cert.witness.rows
     ('quasi-separable', (1, 2))
     """
-    rows = X if isinstance(X, Cone | Source) else DaskSource.of(X, y, client)
+    rows = X if isinstance(X, Cone | Source) else DaskSource.of(X, y, client=client)
     try:
         return one_machine.separability(
             rows, fit_intercept=fit_intercept, max_seconds=max_seconds, max_bits=max_bits
         )
     finally:
-        log.info("separability: %s", getattr(rows, "traffic", ""))
+        if isinstance(rows, DaskSource):
+            log.info("separability: %d passes, %d rows fetched", rows.passes, rows.n_taken)

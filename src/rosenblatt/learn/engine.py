@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 
 class Trainable(Protocol):
-    """What the engine trains: a Machine, a MachineGroup or a KernelMachine.
+    """What the engine trains: a Machine, a MachineGroup, a KernelMachine or a ClusterMachine.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Trainable(Protocol):
     def visit(self, block: Block, seen: Array | None = None, resident: bool = False) -> None:
         """Visit the rows of a block; `resident` if it has all rows of every epoch."""
 
-    def end_epoch(self, score: Callable[[Any], float] | None = None) -> None:
-        """Close the epoch and make the stop tests, on `score(self)` if it is given."""
+    def end_epoch(self, score: Callable[[Any], Any] | None = None) -> None:
+        """Close the epoch and make the stop tests, on `score` of held-out rows if it is given."""
 
     def epochs(self, block: Block, n: int) -> None:
         """Train on a resident block until there is a reason to stop or n epochs are finished."""
@@ -62,6 +62,13 @@ class Observer(Protocol):
 
     def end_epoch(self, progress: Progress) -> bool:
         """After the stop tests of an epoch; True stops the run."""
+
+
+class Scorer(Protocol):
+    """Rows held out for early stopping."""
+
+    def score(self, machine: Any) -> Any:
+        """The accuracy of a machine, or of each of a list of machines for a group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +101,7 @@ def run(
     machines: Sequence[Trainable],
     *,
     max_iter: int,
-    held_out: HeldOut | None = None,
+    held_out: Scorer | None = None,
     observers: Sequence[Observer] = (),
     resume: tuple[int, Position] = (0, START),
 ) -> None:
@@ -107,7 +114,7 @@ def run(
         Trained side by side, each on every block.
     max_iter : int
         Largest number of epochs, including those before `resume`.
-    held_out : HeldOut or None
+    held_out : Scorer or None
         Rows for early stopping.
     observers : sequence of Observer
     resume : tuple of int and Position

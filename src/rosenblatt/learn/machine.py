@@ -243,11 +243,17 @@ class Machine:
 
     def end_epoch(self, score: Callable[[Machine], float] | None = None) -> None:
         """Close the epoch and make the stop tests, on `score` of held-out rows if there is one."""
+        self.close_epoch()
+        self.judge(None if score is None else score(self))
+
+    def close_epoch(self) -> None:
+        """Take the batch step, and note the totals of the epoch."""
         began = time.perf_counter()
         self._after(self.core.close_epoch(self._resident), began)
-        accuracy = None
-        if score is not None:
-            accuracy = score(self)
+
+    def judge(self, accuracy: float | None = None) -> None:
+        """Make the stop tests, on the accuracy on held-out rows if there are some."""
+        if accuracy is not None:
             self.scores.append(accuracy)
             if accuracy > self.best.score:
                 self.best = Best(accuracy, self.n_epochs, *self.kept())

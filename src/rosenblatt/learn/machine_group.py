@@ -108,12 +108,19 @@ class MachineGroup:
             part = block.rows(start, min(start + step, block.n_rows))
             self._count_errors(part, self._visit_and_score(part), first_rows - start)
 
-    def end_epoch(self, score: Callable[[Any], float] | None = None) -> None:
-        """Close the epoch. After the first, no class may appear."""
+    def end_epoch(self, score: Callable[[Any], Any] | None = None) -> None:
+        """Close the epoch. After the first, no class may appear.
+
+        `score` returns the accuracy of each of a list of machines on held-out rows.
+        """
         if self.n_epochs == 0:
             self._end_first_epoch()
-        for machine in self._active():
-            machine.end_epoch()
+        active = self._active()
+        for machine in active:
+            machine.close_epoch()
+        accuracies = [None] * len(active) if score is None else score(active)
+        for machine, accuracy in zip(active, accuracies, strict=True):
+            machine.judge(accuracy)
         self.n_epochs += 1
         self.n_rows, self._rows_now = self._rows_now, 0
 
@@ -297,8 +304,9 @@ class MachineGroup:
                 raise ValueError(f"{name} is not {dtype} of shape {shape}")
             return np.array(held)
 
+        dtype = floats if self.learner is None else self.learner.state.dtype
         state = State(
-            get("w", (planes, d)), get("b", (planes,)), d, visits=get("visits", (planes,)),
+            get("w", (planes, d)), get("b", (planes,)), d, dtype, visits=get("visits", (planes,)),
             updates=get("updates", (planes,), integers),
             mistakes=get("mistakes", (planes,), integers), votes=[None] * planes,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Save a run over a file, and resume it.
+"""Save a run over a file or on a cluster, and resume it.
 
 What is still to come depends on the rows that are left, the labels seen so far and the state of the
 machines, and on nothing else. All of it is in a checkpoint, so a run that was resumed, on any CPU,
@@ -95,7 +95,7 @@ class StopSignals:
 # closed: no further label may appear; position: where to go on, START between two epochs; labels:
 # texts in the order in which they were first seen, None for numbers, which are an array
 FACTS: dict[str, Any] = {
-    "settings": dict, "file": dict, "finished": bool, "source": dict, "closed": bool,
+    "settings": dict, "file": dict | None, "finished": bool, "source": dict, "closed": bool,
     "position": dict, "epoch_seconds": list, "elapsed": float, "run": dict,
     "labels": list | None, "made_by": str,
 }  # fmt: skip
@@ -111,14 +111,14 @@ class Checkpoint:
         What JSON can hold, see FACTS.
     arrays : dict
         The state of the machines, and arrays of the source.
-    file : Fingerprint
-        Which file it was.
+    file : Fingerprint or None
+        Which file it was; None for rows that are no file.
     position : Position
     """
 
     facts: dict[str, Any]
     arrays: dict[str, Array]
-    file: Fingerprint
+    file: Fingerprint | None
     position: Position
 
     @property
@@ -141,7 +141,8 @@ class Checkpoint:
             if name not in facts or not isinstance(facts[name], kind):
                 raise Damaged(f"its {name} is of another type")
         try:
-            return cls(facts, arrays, Fingerprint(**facts["file"]), Position(**facts["position"]))
+            file = facts["file"] and Fingerprint(**facts["file"])
+            return cls(facts, arrays, file, Position(**facts["position"]))
         except TypeError as e:
             raise Damaged(f"its description does not hold together: {e!r}") from e
 
@@ -159,8 +160,8 @@ class CheckpointObserver:
         Go on from the newest, if there is one.
     settings : mapping
         What was asked for, as JSON can hold it; another run has others.
-    path : Path
-        The file.
+    path : Path or None
+        The file. None: rows that are no file, of which `settings` has a checksum.
     say : function
         Called with what is worth a line.
     """
@@ -171,7 +172,7 @@ class CheckpointObserver:
         every: float,
         resume: bool,
         settings: Mapping[str, Any],
-        path: Path,
+        path: Path | None,
         say: Callable[[str], object],
     ) -> None:
         number = isinstance(every, int | float) and not isinstance(every, bool)
@@ -181,7 +182,8 @@ class CheckpointObserver:
             )
         self.every, self.say, self.resume = float(every), say, resume
         self.settings = dict(settings)
-        self.path, self.file = path, Fingerprint.of(locate(path))
+        self.path = path
+        self.file = None if path is None else Fingerprint.of(locate(path))
         self.folder = CheckpointFolder(folder, say)
         self.signals = StopSignals()
         self.saved: Checkpoint | None = None
@@ -231,19 +233,22 @@ class CheckpointObserver:
         """Refuse a checkpoint of another run or of another file."""
         was, now = there.facts["settings"], self.settings
         other = [
-            f"{name} was {was.get(name)!r}, now {now.get(name)!r}"
+            f"{name} was {_brief(was.get(name))}, now {_brief(now.get(name))}"
             for name in {**now, **was}
             if was.get(name) != now.get(name)
         ]
-        changed = self.file.difference(there.file)
-        if changed is not None:
-            other.append(f"{self.path} is another file: {changed}")
+        before, file = there.file, self.file
+        if before is not None and file is not None:
+            changed = file.difference(before)
+            other += [] if changed is None else [f"{self.path} is another file: {changed}"]
+        elif before is not file:
+            other.append("one of the runs is over a file, the other on a cluster")
         if other:
             raise CheckpointError(
                 f"{self.folder.good} is of another run: {'; '.join(other)}. Give what it was begun "
                 "with, or another folder."
             )
-        if self.file.changed_ns != there.file.changed_ns:
+        if before is not None and file is not None and file.changed_ns != before.changed_ns:
             self.say(
                 f"{self.path} has another date than before; its size and the pieces that "
                 "were compared are the same"
@@ -292,14 +297,19 @@ class CheckpointObserver:
         """Nothing."""
 
     def after_block(self, progress: Progress) -> None:
-        """Save if it is time, or if a signal has arrived."""
+        """Save if it is time, or if a signal has arrived; but not within an epoch whose blocks
+        have no position."""
+        if progress.position != START:
+            self._save_if_due(progress.position)
+
+    def _save_if_due(self, position: Position) -> None:
         now = time.monotonic()
         self.signals.can_wait = True
         received = self.signals.received
         if now - self._last < self.every and received is None:
             return
         self._last = now
-        path, where = self._save(progress.position)
+        path, where = self._save(position)
         if received is not None:
             raise Interrupted(
                 f"stopped: saved in {path} ({where}). The same command with --resume "
@@ -309,7 +319,7 @@ class CheckpointObserver:
 
     def end_epoch(self, progress: Progress) -> bool:
         """Save if it is time, or if a signal has arrived."""
-        self.after_block(progress)
+        self._save_if_due(progress.position)
         return False
 
     def finish(self) -> None:
@@ -337,7 +347,8 @@ class CheckpointObserver:
                     f"a checkpoint cannot hold labels of dtype {labels.dtype}. Use numbers or text."
                 )
         facts = {
-            "format": FORMAT, "settings": self.settings, "file": asdict(self.file),
+            "format": FORMAT, "settings": self.settings,
+            "file": None if self.file is None else asdict(self.file),
             "finished": finished, "source": found, "closed": source.labels.closed,
             "position": position._asdict(), "epoch_seconds": timer.seconds,
             "elapsed": timer.elapsed if position.rows else 0.0, "run": run, "labels": texts,
@@ -345,6 +356,18 @@ class CheckpointObserver:
         }  # fmt: skip
         path = self.folder.save(facts, arrays, alone=finished)
         return path, Checkpoint(facts, arrays, self.file, position).where
+
+
+def check_folder(folder: Any, every: float | None, resume: bool) -> None:
+    """Refuse settings of checkpoints without a folder."""
+    if folder is None and (resume or every is not None):
+        given = "resume" if resume else "checkpoint_every"
+        raise ParameterError(f"{given} needs checkpoint, the folder where checkpoints are.")
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else text[:77] + "..."
 
 
 def this_version() -> str:

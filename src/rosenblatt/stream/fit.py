@@ -30,7 +30,7 @@ from rosenblatt.learn.settings import CHECKS, TrainingSettings, check_params
 from rosenblatt.learn.trace import OneVsRestTrace, StopReason, Trace
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import save_model
-from rosenblatt.stream.checkpoint import CheckpointObserver
+from rosenblatt.stream.checkpoint import CheckpointObserver, check_folder
 from rosenblatt.stream.table_chunks import TableChunks
 from rosenblatt.stream.train import Trained, train
 from rosenblatt.text import printable
@@ -199,7 +199,7 @@ def settings_for(
     return options, settings
 
 
-def _result(
+def fit_result(
     run: Trained,
     began: float,
     options: Mapping[str, Any],
@@ -210,6 +210,7 @@ def _result(
     reader: Mapping[str, Any] | None = None,
     out: Path | None = None,
 ) -> FitResult:
+    """The model of a run that ended, and what there is to say about it."""
     group, read = run.group, source if isinstance(source, FileSource) else None
     coef, intercept = group.kept()
     names, deviations = given_names or tuple(source.feature_names or ()), None
@@ -366,7 +367,7 @@ def fit_file(
             source, settings, scratch=out.parent, shuffle=options.get("random_state"),
             watcher=watcher, checkpoint=saves, scaled=source.encoder if scaled else None,
         )  # fmt: skip
-        result = _result(run, began, options, source, out=out)
+        result = fit_result(run, began, options, source, out=out)
         save_model(result.model, out)
         if saves is not None:
             saves.finish()
@@ -429,9 +430,7 @@ def local_files(place: Any) -> list[Path]:
 
 def _check_checkpoint(folder: Any, every: float | None, resume: bool, file: Any) -> None:
     """Refuse what cannot go on from a checkpoint, before anything is read."""
-    if folder is None and (resume or every is not None):
-        given = "resume" if resume else "checkpoint_every"
-        raise ParameterError(f"{given} needs checkpoint, the folder where checkpoints are.")
+    check_folder(folder, every, resume)
     if folder is not None and (is_dataset(file) or is_url(file) or is_pipe(file)):
         raise ParameterError(
             "a checkpoint needs a file or folder of this machine, which can be read again from any "
@@ -558,7 +557,7 @@ def fit_stream(
         source, settings, scratch=_folder(cache) if cached or shuffle else None,
         shuffle=options.get("random_state"), watcher=watcher, scaled=scaler,
     )  # fmt: skip
-    return _result(run, began, options, source, given_names=names, table=table, reader=reader)
+    return fit_result(run, began, options, source, given_names=names, table=table, reader=reader)
 
 
 def _folder(cache: str | Path | None) -> Path:

@@ -17,7 +17,7 @@ from rosenblatt.learn import engine
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.stream.checkpoint import CheckpointObserver
-from rosenblatt.stream.standardized_source import StandardizedSource
+from rosenblatt.stream.standardized_source import StandardizedSource, Standardizer
 
 
 class EpochTimer:
@@ -57,7 +57,7 @@ class Trained:
     epoch_seconds: tuple[float, ...]
     cache_memory_bytes: int = 0
     cache_file_bytes: int = 0
-    scaled: StandardizedSource | None = None
+    scaled: Standardizer | None = None
 
 
 def train(

@@ -1,4 +1,4 @@
-"""Shards: whatever collection rows come in, the shards hold those rows."""
+"""DaskSource: whatever collection rows come in, the shards hold those rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import dask.array as da  # noqa: E402  # after importorskip
 import dask.dataframe as dd  # noqa: E402  # after importorskip
 import pandas as pd  # noqa: E402  # after importorskip
 
-from rosenblatt.cluster.shards import Shards  # noqa: E402  # after importorskip
+from rosenblatt.cluster import DaskSource  # noqa: E402  # after importorskip
+from rosenblatt.data.block import Csr  # noqa: E402  # after importorskip
 from rosenblatt.errors import (  # noqa: E402  # after importorskip
     ClusterError,
     DataError,
@@ -29,12 +30,12 @@ Y = np.where(X[:, 0] > 0, "spam", "ham")
 WEIGHT = RNG.integers(1, 4, 100).astype(np.float64)
 
 
-def held(shards: Shards) -> tuple[Any, Any, Any]:
+def held(shards: DaskSource) -> tuple[Any, Any, Any]:
     """All rows, labels and weights as the workers have them."""
-    problems = shards.each(lambda shard: shard.problem)
-    Xs = [p.X.toarray() if sp.issparse(p.X) else p.X for p in problems]
-    weights = [p.sample_weight for p in problems]
-    labels = np.concatenate([shards.classes[p.class_numbers()] for p in problems])
+    blocks = list(shards.blocks())
+    Xs = [b.X.to_scipy().toarray() if isinstance(b.X, Csr) else b.X for b in blocks]
+    weights = [b.sample_weight for b in blocks]
+    labels = np.concatenate([shards.labels.values[b.y] for b in blocks])
     return np.concatenate(Xs), labels, None if weights[0] is None else np.concatenate(weights)
 
 
@@ -57,37 +58,46 @@ def test_any_collection_gives_the_same_rows(client: Any, kind: str) -> None:
         cut = [slice(0, 60), slice(60, 60), slice(60, 100)]
         rows, labels, weights = ([dask.delayed(a[c]) for c in cut] for a in (X, Y, WEIGHT))
         sizes = (60, 40)  # the empty one is left out
-    shards = Shards.of(rows, labels, weights)
+    shards = DaskSource.of(rows, labels, weights)
     there = X[:, 1] > -3 if kind == "unknown" else np.ones(100, bool)
     got = held(shards)
     assert np.array_equal(got[0], X[there])
     assert np.array_equal(got[1], Y[there])
     assert np.array_equal(got[2], WEIGHT[there])
     assert shards.n_rows == there.sum()
-    assert shards.counts.tolist() == [(Y[there] == "ham").sum(), (Y[there] == "spam").sum()]
+    assert shards.class_rows.sum(axis=0).tolist() == [
+        (Y[there] == "ham").sum(),
+        (Y[there] == "spam").sum(),
+    ]
     if kind != "unknown":
         assert shards.sizes == sizes
-    firsts = shards.each(lambda shard: (shard.number, shard.first))
-    assert firsts == list(enumerate(shards.firsts))
+    firsts = shards.map(lambda block: block.first_row)
+    assert firsts == np.cumsum([0, *shards.sizes[:-1]]).tolist()
 
 
 def test_partitions_merge_into_few_shards(client: Any) -> None:
     rows = da.from_array(X.astype(np.float32), chunks=(7, 5))
-    shards = Shards.of(rows, Y, most=4)
+    shards = DaskSource.of(rows, Y, n_shards=4)
     assert len(shards) == 4
     assert shards.dtype == np.float32
     assert np.array_equal(held(shards)[0], X)
-    total = shards.reduce(lambda shard, c: c * shard.problem.X.sum(axis=0), sum, np.ones(5))
+    total = shards.reduce(lambda block, c: c * block.X.sum(axis=0), sum, np.ones(5))
     assert np.array_equal(total, X.sum(axis=0))
     large = np.ones(100_000)
-    assert shards.each(lambda shard, v: (shard.number, v.size), large)[3] == (3, 100_000)
+    assert shards.map(lambda block, v: (block.n_rows, v.size), large)[3] == (
+        shards.sizes[3],
+        100_000,
+    )
+    own = shards.map_and_keep(lambda block: block.first_row)
+    assert shards.map(lambda block, first: block.first_row - first, own) == [0] * 4
+    assert np.array_equal(shards.take([99, 3]).X, X[[99, 3]])
 
 
 def test_a_tree_of_many_shards(client: Any) -> None:
-    shards = Shards.of(da.from_array(X, chunks=(5, 5)), Y)
-    in_order = shards.reduce(lambda shard: f"{shard.number}", " ".join)
+    shards = DaskSource.of(da.from_array(X, chunks=(5, 5)), Y)
+    in_order = shards.reduce(lambda block: f"{block.first_row // 5}", " ".join)
     assert in_order == " ".join(map(str, range(20)))
-    assert shards.only([3, 7]).each(lambda s: s.number) == [3, 7]
+    assert shards.only([3, 7]).map(lambda block: block.first_row) == [15, 35]
 
 
 def test_categories_become_features(client: Any) -> None:
@@ -98,17 +108,17 @@ def test_categories_become_features(client: Any) -> None:
         }
     )
     rows = dd.from_pandas(frame, npartitions=3)
-    shards = Shards.of(rows, (rows["size"] > 9).astype(int))
+    shards = DaskSource.of(rows, (rows["size"] > 9).astype(int))
     assert shards.feature_names == ("size", "colour=blue", "colour=green", "colour=red")
     assert held(shards)[0][:3].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [2, 0, 0, 0]]
     unknown = rows.assign(colour=rows["colour"].cat.as_unknown())
     with pytest.raises(DataTypeError, match="categorize"):
-        Shards.of(unknown, rows["size"] > 9)
+        DaskSource.of(unknown, rows["size"] > 9)
     with pytest.raises(DataTypeError, match="'colour' holds"):
-        Shards.of(rows.astype({"colour": str}), rows["size"] > 9)
+        DaskSource.of(rows.astype({"colour": str}), rows["size"] > 9)
     missing = rows.assign(size=rows["size"].where(rows["size"] != 8))
     with pytest.raises(DataError, match=r"partition 1: .*row 1, column 'size'"):
-        Shards.of(missing, rows["size"] > 9)
+        DaskSource.of(missing, rows["size"] > 9)
 
 
 def _broken(block: Any) -> Any:
@@ -146,19 +156,19 @@ def test_errors_name_the_partition(
     client: Any, X: Any, y: Any, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words) as caught:
-        Shards.of(X, y)
+        DaskSource.of(X, y)
     assert caught.type is error
 
 
 def test_a_function_that_raises_names_its_shard(client: Any) -> None:
-    shards = Shards.of(ROWS, Y)
+    shards = DaskSource.of(ROWS, Y)
 
-    def picky(shard: Any) -> int:
-        if shard.number == 2:
+    def picky(block: Any) -> int:
+        if block.first_row == 60:
             raise ZeroDivisionError("no")
         return 1
 
-    for ask in (lambda: shards.each(picky), lambda: shards.reduce(picky, sum)):
+    for ask in (lambda: shards.map(picky), lambda: shards.reduce(picky, sum)):
         with pytest.raises(ClusterError, match="shard 2 of 4: ZeroDivisionError: no") as caught:
             ask()
         assert isinstance(caught.value.__cause__, ZeroDivisionError)
@@ -172,10 +182,10 @@ def test_without_a_cluster_it_says_how_to_start_one(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(distributed, "default_client", none)
     with pytest.raises(ClusterError, match="Client\\(n_workers=2"):
-        Shards.of(ROWS, Y)
+        DaskSource.of(ROWS, Y)
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"rosenblatt\[dask\]"):
-        Shards.of(np.eye(2), [0, 1])
+        DaskSource.of(np.eye(2), [0, 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,6 +80,8 @@ def separable(
             with replace_file(certificate) as written:
                 written.write(found.to_json().encode("ascii"))
         text = found.to_json() if as_json else found.explain(rows)
+        if not as_json and re.search(r"\brows? \d", text):
+            text += "\nRows are counted from 0, without the header."
     if not (as_json and certificate == DASH):
         show(text, err=certificate == DASH)
     raise typer.Exit(0 if found.verdict == "separable" else 1)
@@ -92,8 +95,9 @@ def read_numbers(file: Path, reading: Reading) -> Any:
         return read(file, **reading.settings())
     except MalformedLineError as e:
         raise DataError(
-            f"{e.problem}. A proof is about every line of the file: fix or remove the line, or "
-            "name another label column with --target."
+            f"{e.problem}. A proof is about numbers, with a decimal point, in every line of the "
+            "file: fix or remove the line, turn columns of text into numbers, or name another "
+            "label column with --target."
         ) from e
 
 

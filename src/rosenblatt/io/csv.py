@@ -89,7 +89,7 @@ def label_column(
     if not is_number(target):
         hint = ""
         if len(names) == 1 and ";" in names[0]:
-            hint = " It seems to be separated by semicolons: delimiter=';'."
+            hint = " It seems to be separated by semicolons: delimiter=';', or --delimiter ';'."
         raise DataError(f"{place} has no column {target!r}; it has {list(names[:20])}.{hint}")
     number = int(target)
     if not -len(names) <= number < len(names):

@@ -351,6 +351,8 @@ def _face(certificate: dict[str, Any], z: list[Row]) -> list[Row]:
 
 def _offenders(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> None:
     _about(said, data)
+    _labels(said, data)
+    _names(said, data, unchecked)
     intercept = said["fit_intercept"]
     z = data.z(intercept)
     removed = [_index(i, len(z)) for i in said["rows"]]

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt import separability
-from rosenblatt.data.cone import as_cone
 from rosenblatt.data.exact import to_integers
 from rosenblatt.errors import LabelError, ParameterError, RosenblattError, UndecidedError
-from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import from_json
+from rosenblatt.prove.checker.span import Span
 from rosenblatt.prove.separability.exact_decision import decide
 from tests.prove import exact_oracle as oracle
 from tests.real_data import rows_of
@@ -59,7 +58,7 @@ def test_a_cancelling_set_that_does_not_span_is_no_overlap():
     assert cert.verdict == "quasi-separable"
     assert cert.split_rows(X, y).tolist() == [0, 3]
     assert cert.witness.rows == (1, 2)
-    assert not checker.spans(as_cone(X, y), cert.proof.rows, np.ones(4, dtype=bool), True)
+    assert not Span.of(X[list(cert.proof.rows)], True).contains(X)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e16, 1e300])

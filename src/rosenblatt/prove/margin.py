@@ -28,7 +28,13 @@ from scipy.optimize import nnls
 from rosenblatt.data.cone import Cone, ConeBlock, as_cone
 from rosenblatt.data.exact import to_integers
 from rosenblatt.errors import NotSupportedError, ParameterError, RosenblattError
-from rosenblatt.prove.certificate import Certificate, Combination, Separable, spoken_of
+from rosenblatt.prove.certificate import (
+    Certificate,
+    Combination,
+    Separable,
+    data_digest,
+    spoken_of,
+)
 from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.prove.checker.norms import nearest, root, sqrt_down, sqrt_up
 from rosenblatt.prove.checker.signs import Plane, least_scores
@@ -113,7 +119,7 @@ def max_margin(
         raise NotSupportedError("rows of equality lie on every hyperplane, so there is no margin.")
     search = _Search(cone, groups, rtol, max_steps, limits)
     search.by_floats()
-    spoken = spoken_of(cone, fit_intercept)
+    spoken = spoken_of(cone, fit_intercept) | {"data": data_digest(cone)}
     found = _result(search, spoken, exact=False)
     if found.closed:
         exact = search.by_rationals(EASY_ROWS, EASY_STEPS)

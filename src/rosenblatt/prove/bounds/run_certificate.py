@@ -31,7 +31,6 @@ from rosenblatt.prove.certificate import (
 )
 from rosenblatt.prove.limits import UNLIMITED
 from rosenblatt.prove.separability import separability
-from rosenblatt.prove.separability.decide import verified
 from rosenblatt.prove.separability.exact_repair import Face, cancelling_weights, combination_of
 from rosenblatt.prove.separability.scaling import ScaledCone, column_sizes, dense
 
@@ -83,20 +82,20 @@ def _separable(rows: Cone, w: list[float], b: float) -> Separable | None:
         return None
     b = b if rows.constant else 0.0
     low = checker.margin_of(rows, w, b, rows.constant)
-    spoken = spoken_of(rows, rows.constant, digest="")
-    return verified(Separable(**spoken, w=tuple(w), b=b, margin=low), rows)
+    found = Separable(**spoken_of(rows, rows.constant), w=tuple(w), b=b, margin=low)
+    return found._with_digest(rows)
 
 
 def _not_separable(rows: Cone, proof: Combination) -> Certificate:
     """Overlapping if the rows of the proof span all; otherwise whatever `separability` finds."""
     witness = _fewer(rows, proof)
-    spoken = spoken_of(rows, rows.constant, digest="")
-    found = verified(Overlapping(**spoken, proof=proof, witness=witness), rows)
+    spoken = spoken_of(rows, rows.constant)
+    found = Overlapping(**spoken, proof=proof, witness=witness)._with_digest(rows)
     if found is not None:
         return found
     other = separability(rows, fit_intercept=rows.constant)
     if isinstance(other, (Overlapping, QuasiSeparable)):
-        other = verified(replace(other, witness=witness), rows) or other
+        other = replace(other, witness=witness)._with_digest(rows) or other
     return other
 
 

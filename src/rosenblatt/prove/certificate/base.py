@@ -16,11 +16,13 @@ import numpy.typing as npt
 from rosenblatt.data.cone import Cone, as_cone
 from rosenblatt.prove.certificate import codec
 from rosenblatt.prove.certificate import explain as words
+from rosenblatt.prove.checker.digest import data_digest
 from rosenblatt.prove.checker.limits import too_long
-from rosenblatt.prove.checker.scan import Answer, Question, ask
+from rosenblatt.prove.checker.verdict import verdict_problems
 
 Array = npt.NDArray[Any]
 Facts = list[tuple[str, str]]  # what it is about, and the sentence
+Findings = tuple[list[str], list[str], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,6 @@ class Verification:
             return "NOT verified: " + "; ".join(self.problems)
         rest = f"; not checked: {', '.join(self.unchecked)}" if self.unchecked else ""
         return f"verified: unaltered, and true of these data{rest}"
-
-    @classmethod
-    def refused(cls, problem: str) -> Verification:
-        """For a result that is not even of the form of one."""
-        return cls(False, False, (problem,))
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,10 +92,6 @@ class Result:
         """
         return replace(self, sealed=None)
 
-    def _broken_seal(self) -> list[str]:
-        altered = self.sealed != self.digest
-        return ["the certificate was altered: its digest does not fit"] if altered else []
-
     def to_dict(self) -> dict[str, Any]:
         """Return the result and its digest as values of JSON, with exact numbers.
 
@@ -118,6 +111,68 @@ class Result:
             JSON with exact numbers.
         """
         return codec.to_text(self, str(self.sealed))
+
+    def verify(
+        self,
+        X: Any,
+        y: npt.ArrayLike | None = None,
+        *,
+        max_bits: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Verification:
+        """Check integrity and truth against the raw data, exactly.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, memory map, frame, or chunks (X, y)
+            The rows of the result.
+        y : array of shape (n_samples,), optional
+            Their labels. None if X is chunks.
+        max_bits : int, optional
+            Refuse results with longer numbers than that. The default allows for what a proof about
+            these data may need.
+        max_seconds : float, optional
+            Time limit, which is tested before each block of rows.
+
+        Returns
+        -------
+        Verification
+            Its `unchecked` names what these data say nothing about, such as "feature_names" if
+            they have no names.
+
+        Raises
+        ------
+        UndecidedError
+            If the time is up.
+        """
+        return self._verified(X, y, max_bits, max_seconds)
+
+    def _verified(
+        self, X: Any, y: Any, max_bits: int | None, max_seconds: float | None, **options: Any
+    ) -> Verification:
+        if problem := codec.misfit(self):
+            return Verification(False, False, (problem,))
+        cone = as_cone(X, y, self._constant, self._named_rows).within(max_seconds)
+        if problem := too_long(self, cone, max_bits):
+            return Verification(False, False, (problem,))
+        untrue, altered, unchecked = self._findings(cone, **options)
+        if self.sealed != self.digest:
+            altered.insert(0, "the certificate was altered: its digest does not fit")
+        return Verification(not altered, not untrue, (*altered, *untrue), unchecked)
+
+    @property
+    def _constant(self) -> bool:
+        """Whether hyperplanes with an offset were meant."""
+        raise NotImplementedError
+
+    @property
+    def _named_rows(self) -> list[int]:
+        """The rows that proofs name: few, and needed before all others."""
+        raise NotImplementedError
+
+    def _findings(self, cone: Cone, **options: Any) -> Findings:
+        """What is not true, what was altered, and what these data say nothing about."""
+        raise NotImplementedError
 
     @staticmethod
     def from_json(text: str | bytes) -> Any:
@@ -158,6 +213,8 @@ class DataResult(Result):
         The names of the columns, if the data were a frame.
     """
 
+    _not_checked: ClassVar[tuple[str, ...]] = ()  # fields that no data say anything about
+
     fit_intercept: bool
     n_rows: int
     n_features: int
@@ -172,31 +229,43 @@ class DataResult(Result):
         return "with an offset" if self.fit_intercept else "through the origin"
 
     @property
+    def _constant(self) -> bool:
+        return self.fit_intercept
+
+    @property
     def _named_rows(self) -> list[int]:
-        """The rows that combinations name: few, and needed before all others."""
         parts = [v for v in vars(self).values() if isinstance(v, Combination)]
         return [i for part in parts for i in part.rows if 0 <= i < self.n_rows < 2**62]
 
-    def _other_size(self, rows: Cone) -> list[str]:
-        if (rows.n_features, rows.n_rows) == (self.n_features, self.n_rows):
-            return []
-        return [
-            f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
-            f"{rows.n_rows} x {rows.n_features}"
-        ]
-
-    def _unchecked(self, rows: Cone) -> tuple[str, ...]:
-        free = self.feature_names is not None and rows.names is None
-        return ("feature_names",) if free else ()
-
-    def _altered(self, rows: Cone, digest: object) -> list[str]:
-        """What does not fit together, in words."""
-        said = self._broken_seal()
+    def _findings(self, cone: Cone, **options: Any) -> Findings:
+        untrue, digest = self._problems(cone)
+        altered = []
         if self.data != digest:
-            said.append("these are not the data it was made for: their digest differs")
-        if self.feature_names and rows.names and self.feature_names != rows.names:
-            said.append(_other_names(self.feature_names, rows.names))
-        return said
+            altered.append("these are not the data it was made for: their digest differs")
+        if self.feature_names and cone.names and self.feature_names != cone.names:
+            altered.append(_other_names(self.feature_names, cone.names))
+        free = self.feature_names is not None and cone.names is None
+        return untrue, altered, (*self._not_checked, *(("feature_names",) if free else ()))
+
+    def _problems(self, cone: Cone) -> tuple[list[str], str]:
+        """What is not true, in words, and the digest of the data: one reading."""
+        if (cone.n_features, cone.n_rows) != (self.n_features, self.n_rows):
+            size = (
+                f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
+                f"{cone.n_rows} x {cone.n_features}"
+            )
+            return [size], data_digest(cone)
+        untrue, digest = self._checked(cone)
+        return [*self._misnamed(cone), *untrue], digest
+
+    def _checked(self, cone: Cone) -> tuple[list[str], str]:
+        """The same from the checker of this kind of result."""
+        raise NotImplementedError
+
+    def _with_digest(self, cone: Cone) -> Self | None:
+        """The result with the digest of the data, if it is true: one reading."""
+        untrue, digest = self._problems(cone)
+        return None if untrue else replace(self, data=digest, sealed=None)
 
     def _misnamed(self, rows: Cone) -> list[str]:
         """What is not true of labels and names."""
@@ -230,73 +299,8 @@ class Certificate(DataResult):
         """The verdict: "separable", "quasi-separable" or "overlapping"."""
         return self.kind
 
-    # ------------------------------------------------------------------ checking it
-
-    def verify(
-        self,
-        X: Any,
-        y: npt.ArrayLike | None = None,
-        *,
-        max_bits: int | None = None,
-        max_seconds: float | None = None,
-    ) -> Verification:
-        """Check integrity and truth against the raw data, exactly.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, memory map, frame, or chunks (X, y)
-            The rows of the certificate.
-        y : array of shape (n_samples,), optional
-            Their labels. None if X is chunks.
-        max_bits : int, optional
-            Refuse certificates with longer numbers than that. The default allows for what a proof
-            about these data may need.
-        max_seconds : float, optional
-            Time limit, which is tested before each block of rows.
-
-        Returns
-        -------
-        Verification
-            Its `unchecked` holds "feature_names" if the data have no names to compare with.
-
-        Raises
-        ------
-        UndecidedError
-            If the time is up.
-        """
-        if problem := codec.misfit(self):
-            return Verification.refused(problem)
-        rows = as_cone(X, y, self.fit_intercept, self._named_rows).within(max_seconds)
-        if problem := too_long(self, rows, max_bits):
-            return Verification.refused(problem)
-        untrue, answer = self._looked(rows, digest=True)
-        altered = self._altered(rows, answer.digest)
-        problems = (*altered, *untrue)
-        return Verification(not altered, not untrue, problems, self._unchecked(rows))
-
-    def _untrue(self, rows: Cone) -> list[str]:
-        """What is not true, in words."""
-        return self._looked(rows, digest=False)[0]
-
-    def _looked(self, rows: Cone, digest: bool) -> tuple[list[str], Answer]:
-        """What is not true, in words, and all that was seen in one reading of the rows.
-
-        The few rows of a proof are taken first, to know what to look for.
-        """
-        if size := self._other_size(rows):
-            return size, ask(rows, Question(digest=True)) if digest else Answer()
-        said, question = self._asked(rows)
-        question = replace(question, digest=digest)
-        answer = ask(rows, question) if question != Question() else Answer()
-        return [*self._misnamed(rows), *self._false(rows, said, answer)], answer
-
-    def _asked(self, rows: Cone) -> tuple[list[str], Question]:
-        """What is not true of the few rows it names, and what to ask of all."""
-        raise NotImplementedError
-
-    def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
-        """What is not true, of the few rows as `said` and of all by the answer."""
-        raise NotImplementedError
+    def _checked(self, cone: Cone) -> tuple[list[str], str]:
+        return verdict_problems(self, cone)
 
     def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         """Return the numbers of the rows that lie strictly on their side of the hyperplane.
@@ -314,8 +318,6 @@ class Certificate(DataResult):
             Row numbers; empty for `Overlapping`, which has no hyperplane.
         """
         raise NotImplementedError
-
-    # ------------------------------------------------------------------ saying it
 
     def explain(
         self,

@@ -10,13 +10,18 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
-from rosenblatt.data.cone import Cone, as_cone
+from rosenblatt.data.cone import Cone
 from rosenblatt.errors import DataError
 from rosenblatt.prove.certificate import explain as words
-from rosenblatt.prove.certificate.base import Certificate, Combination, Result, Verification
-from rosenblatt.prove.certificate.codec import kind_of_result, misfit
+from rosenblatt.prove.certificate.base import (
+    Certificate,
+    Combination,
+    Findings,
+    Result,
+    Verification,
+)
+from rosenblatt.prove.certificate.codec import kind_of_result
 from rosenblatt.prove.checker.coefficients import Facts, coefficient_problems, states_of
-from rosenblatt.prove.checker.limits import too_long
 from rosenblatt.text import html_table, left_table
 
 Number = float | Fraction
@@ -160,23 +165,23 @@ class Coefficients(Result, Sequence[Coefficient]):
         Verification
             Its `unchecked` holds "names" if the data have no names to compare with.
         """
-        if problem := misfit(self):
-            return Verification.refused(problem)
-        intercept = self.certificate.fit_intercept
-        rows = as_cone(X, y, intercept, self._named_rows).within(max_seconds)
-        if problem := too_long(self, rows, max_bits):
-            return Verification.refused(problem)
-        said = self.certificate.verify(rows, max_bits=max_bits)
-        if not said.truth:
-            return said
-        untrue = self._misnamed(rows, feature_names) or self._untrue(rows)
-        names = tuple(c.name for c in self.items)
-        told = rows.names is not None or feature_names is not None
-        free = not told and names != names_of(rows, None, intercept)
-        unchecked = (*said.unchecked, *(("names",) if free else ()))
-        problems = self._broken_seal() + list(said.problems)
-        integrity = said.integrity and self.sealed == self.digest
-        return Verification(integrity, not untrue, (*problems, *untrue), unchecked)
+        return self._verified(X, y, max_bits, max_seconds, feature_names=feature_names)
+
+    @property
+    def _constant(self) -> bool:
+        return self.certificate.fit_intercept
+
+    def _findings(self, cone: Cone, *, feature_names: Any = None, **options: Any) -> Findings:
+        untrue, altered, unchecked = self.certificate._findings(cone)
+        if self.certificate.sealed != self.certificate.digest:
+            altered.append("the certificate of the verdict was altered: its digest does not fit")
+        if not untrue:
+            untrue = self._misnamed(cone, feature_names) or self._problems(cone)
+            told = cone.names is not None or feature_names is not None
+            names = tuple(c.name for c in self.items)
+            if not told and names != names_of(cone, None, self._constant):
+                unchecked = (*unchecked, "names")
+        return untrue, altered, unchecked
 
     @property
     def _named_rows(self) -> list[int]:
@@ -204,8 +209,8 @@ class Coefficients(Result, Sequence[Coefficient]):
                 ]
         return []
 
-    def _untrue(self, rows: Cone) -> list[str]:
-        """What is not true, in words."""
+    def _problems(self, rows: Cone) -> list[str]:
+        """What is not true of states and reasons, in words."""
         said, facts = coefficient_problems(self, rows)
         if said or facts is None:
             return said

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from rosenblatt.data.cone import as_cone
-from rosenblatt.prove.certificate.base import Combination, DataResult, Verification
-from rosenblatt.prove.certificate.codec import kind_of_result, misfit
-from rosenblatt.prove.checker.limits import too_long
+from rosenblatt.data.cone import Cone
+from rosenblatt.prove.certificate.base import Combination, DataResult
+from rosenblatt.prove.certificate.codec import kind_of_result
 from rosenblatt.prove.checker.margin import margin_problems
 from rosenblatt.text import plural
 
@@ -56,6 +55,8 @@ class MaxMargin(DataResult):
     (array([1., 0.]), -1.0, True)
     """
 
+    _not_checked = ("rtol",)
+
     w: npt.NDArray[Any]
     b: Number
     lower: float
@@ -80,56 +81,8 @@ class MaxMargin(DataResult):
         near = self.upper - self.lower <= self.rtol * self.upper
         return self.lower > 0 and self.upper < math.inf and near
 
-    def verify(
-        self,
-        X: Any,
-        y: npt.ArrayLike | None = None,
-        *,
-        max_bits: int | None = None,
-        max_seconds: float | None = None,
-    ) -> Verification:
-        """Check both bounds against the raw data, exactly, and that nothing was altered.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, memory map, frame, or chunks (X, y)
-            The rows, as for :func:`max_margin`.
-        y : array of shape (n_samples,), optional
-            Their labels. None if X is chunks.
-        max_bits : int, optional
-            Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
-        max_seconds : float, optional
-            Time limit, which is tested before each block of rows.
-
-        Returns
-        -------
-        Verification
-            Its `unchecked` holds "rtol", and "feature_names" if the data have no names.
-
-        Raises
-        ------
-        UndecidedError
-            If the time is up.
-
-        Examples
-        --------
-        >>> from rosenblatt import max_margin
-        >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]], [0, 0, 1, 1]
-        >>> print(max_margin(X, y).verify(X, y))
-        verified: unaltered, and true of these data; not checked: rtol
-        """
-        if problem := misfit(self):
-            return Verification.refused(problem)
-        rows = as_cone(X, y, self.fit_intercept, self._named_rows).within(max_seconds)
-        if problem := too_long(self, rows, max_bits):
-            return Verification.refused(problem)
-        if size := self._other_size(rows):
-            return Verification(False, False, tuple(size))
-        untrue, digest = margin_problems(self, rows)
-        untrue = [*self._misnamed(rows), *untrue]
-        altered = self._altered(rows, digest)
-        unchecked = ("rtol", *self._unchecked(rows))
-        return Verification(not altered, not untrue, (*altered, *untrue), unchecked)
+    def _checked(self, cone: Cone) -> tuple[list[str], str]:
+        return margin_problems(self, cone)
 
     def __str__(self) -> str:
         inside = " (offset counted in the norm)" if self.augmented else ""

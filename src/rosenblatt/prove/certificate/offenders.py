@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
@@ -10,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.cone import Cone, as_cone
-from rosenblatt.prove import checker
-from rosenblatt.prove.certificate.base import Result, Verification
-from rosenblatt.prove.certificate.codec import kind_of_result, misfit
+from rosenblatt.data.cone import Cone
+from rosenblatt.prove.certificate.base import DataResult, Findings
+from rosenblatt.prove.certificate.codec import kind_of_result
+from rosenblatt.prove.certificate.explain import rows_words
 from rosenblatt.prove.certificate.verdicts import Separable
-from rosenblatt.prove.checker import removal as claims
-from rosenblatt.prove.checker.digest import data_digest
-from rosenblatt.prove.checker.limits import too_long
+from rosenblatt.prove.checker.removal import removal_problems
+from rosenblatt.text import plural
 
 Number = float | Fraction
 SHOWN = 10
@@ -41,7 +39,7 @@ class Witness:
 
 @kind_of_result("offenders")
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Offenders(Result):
+class Offenders(DataResult):
     """Rows to remove, and the proof of how many must go.
 
     Attributes
@@ -58,7 +56,6 @@ class Offenders(Result):
     labels : the label of each removed row
     distances : how far each removed row is from the hyperplane, negative on the wrong side, the
         nearest float; nan if w = 0
-    fit_intercept, n_rows, n_features, data : what it speaks of; `data` is a digest
     seconds : how long the search took
     """
 
@@ -72,10 +69,6 @@ class Offenders(Result):
     certificate: Separable | None
     labels: tuple[str, ...]
     distances: tuple[float, ...]
-    fit_intercept: bool
-    n_rows: int
-    n_features: int
-    data: str
     seconds: float = field(default=0.0, compare=False, metadata={"apart": True})
 
     @property
@@ -85,83 +78,23 @@ class Offenders(Result):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def verify(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        max_bits: int | None = None,
-        max_seconds: float | None = None,
-    ) -> Verification:
-        """Check against the raw data, exactly: that the removal is enough, and the bound.
+    @property
+    def _named_rows(self) -> list[int]:
+        return [i for part in self.witnesses for i in part.rows if 0 <= i < self.n_rows]
 
-        Parameters
-        ----------
-        X, y : the data, as for :func:`offenders`
-        max_bits : int, optional
-            Refuse results with longer numbers than that; see :meth:`Certificate.verify`.
-        max_seconds : float, optional
-            Stop with `UndecidedError` after this time. It is tested before each block of rows.
-
-        Returns
-        -------
-        Verification
-            Its `unchecked` holds "feature_names" if the certificate of the rows that stay has
-            names. Every other field but `seconds` is checked.
-        """
-        rows = as_cone(X, y, self.fit_intercept is not False).within(max_seconds)
-        if problem := misfit(self) or too_long(self, rows, max_bits):
-            return Verification.refused(problem)
-        problems = self._broken_seal()
-        if self.data != data_digest(rows):
-            problems.append("these are not the data it was made for: their digest differs")
-        untrue = self._untrue(rows)
-        named = self.certificate is not None and self.certificate.feature_names is not None
-        unchecked = ("feature_names",) if named else ()
-        return Verification(not problems, not untrue, (*problems, *untrue), unchecked)
-
-    def _untrue(self, rows: Cone) -> list[str]:
-        """What is not true, in words."""
-        if (rows.n_rows, rows.n_features) != (self.n_rows, self.n_features):
-            return [
-                f"it speaks of {self.n_rows} x {self.n_features} numbers, these are "
-                f"{rows.n_rows} x {rows.n_features}"
-            ]
-        if len(rows.classes) != 2:
-            return [f"it speaks of two classes, these rows have {len(rows.classes)}"]
-        intercept = self.fit_intercept
-        said = claims.wrong_rows(rows, self.rows, self.w, self.b, intercept)
-        said += claims.false_copies(rows, self.copies, intercept)
-        for k, part in enumerate(self.witnesses):
-            if not checker.cancels(rows, part.rows, part.weights, intercept):
-                said.append(f"the weights of witness {k} do not cancel, or are not positive")
-        if not said:
-            said += self._false_places(rows)
-            shares = [(part.rows, part.share) for part in self.witnesses]
-            said += claims.unproven_bound(self.lower_bound, shares, self.copies, self.by_search)
-            said += self._certificate_untrue(rows)
-        return said
-
-    def _false_places(self, rows: Cone) -> list[str]:
-        """What is not true of the labels and distances of the removed rows."""
-        said = []
-        if self.labels != labels_of(rows, self.rows):
-            said.append("the labels of the removed rows are others")
-        found = claims.distances(rows, self.rows, self.w, self.b, self.fit_intercept)
-        if repr(self.distances) != repr(found):  # nan is what it is
-            said.append("the distances of the removed rows are others")
-        return said
-
-    def _certificate_untrue(self, rows: Cone) -> list[str]:
-        if self.certificate is None:
-            return []
-        if self.certificate.verdict != "separable":
-            return ["the certificate of the rows that stay does not say that they are separable"]
+    def _findings(self, cone: Cone, **options: Any) -> Findings:
+        untrue, altered, unchecked = super()._findings(cone)
+        if self.certificate is None or untrue:
+            return untrue, altered, unchecked
         if self.certificate.fit_intercept != self.fit_intercept:
-            return ["the certificate is about other hyperplanes"]
-        stay = np.setdiff1d(np.arange(rows.n_rows), self.rows)
-        found = self.certificate.verify(rows.select(stay))
-        return [f"the certificate of the rows that stay: {p}" for p in found.problems]
+            return ["the certificate is about other hyperplanes"], altered, unchecked
+        stay = np.setdiff1d(np.arange(cone.n_rows), self.rows)
+        found = self.certificate.verify(cone.select(stay))
+        untrue = [f"the certificate of the rows that stay: {p}" for p in found.problems]
+        return untrue, altered, tuple(dict.fromkeys((*unchecked, *found.unchecked)))
+
+    def _checked(self, cone: Cone) -> tuple[list[str], str]:
+        return removal_problems(self, cone)
 
     # ------------------------------------------------------------------ for people
 
@@ -172,18 +105,17 @@ class Offenders(Result):
 
     def explain(self) -> str:
         """The answer in plain words, with the place of each row (the first ten)."""
-        where = "with an offset" if self.fit_intercept else "through the origin"
         if not self.rows:
-            return f"separable {where}: none of the {self.n_rows} rows has to go."
-        return "\n".join([*self._summary(where), *self._places()])
+            return f"separable {self.where}: none of the {self.n_rows} rows has to go."
+        return "\n".join([*self._summary(), *self._places()])
 
-    def _summary(self, where: str) -> list[str]:
+    def _summary(self) -> list[str]:
         k, low = len(self.rows), self.lower_bound
         first = (
-            f"without {_count(k)} of {self.n_rows} the classes are separable {where}: "
-            f"{_listed(self.rows)}."
+            f"without {plural(k, 'row')} of {self.n_rows} the classes are separable {self.where}: "
+            f"{rows_words(self.rows)}."
         )
-        sets = _count(len(self.witnesses), "cancelling set", "cancelling sets")
+        sets = plural(len(self.witnesses), "cancelling set")
         how = "fewer rows cannot meet all of them" if self.by_search else "each must lose a row"
         proof = f"{sets} {'proves' if len(self.witnesses) == 1 else 'prove'} it; {how}"
         if not low:
@@ -192,8 +124,8 @@ class Offenders(Result):
             second = f"Fewer are not enough ({proof}): this is a smallest such set."
         else:
             second = (
-                f"At least {_count(low)} must go ({proof}): the smallest number is between {low} "
-                f"and {k}."
+                f"At least {plural(low, 'row')} must go ({proof}): the smallest number is between "
+                f"{low} and {k}."
             )
         return [first, second]
 
@@ -215,18 +147,3 @@ class Offenders(Result):
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.explain())}</pre>"
-
-
-def labels_of(rows: Cone, at: Sequence[int]) -> tuple[str, ...]:
-    """The labels of some rows, as text."""
-    return tuple(str(rows.classes[int(y > 0)]) for y in checker.labels(rows, at))
-
-
-def _count(k: int, one: str = "row", many: str = "rows") -> str:
-    return f"{k} {one if k == 1 else many}"
-
-
-def _listed(rows: Sequence[int]) -> str:
-    shown = ", ".join(str(i) for i in rows[:SHOWN])
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"

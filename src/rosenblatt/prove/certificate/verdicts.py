@@ -17,11 +17,6 @@ from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import explain as words
 from rosenblatt.prove.certificate.base import Array, Certificate, Combination, Facts
 from rosenblatt.prove.certificate.codec import kind_of_result
-from rosenblatt.prove.checker.digest import data_digest
-from rosenblatt.prove.checker.norms import Floor
-from rosenblatt.prove.checker.scan import Answer, Question
-from rosenblatt.prove.checker.signs import Plane, part_signs
-from rosenblatt.prove.checker.span import Span
 
 Number = float | Fraction
 FEW_FEATURES = 6  # of a point that is still worth reading
@@ -34,19 +29,6 @@ class _WithHyperplane(Certificate):
 
     def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         return np.flatnonzero(checker.signs(as_cone(X, y), self.w, self.b, self.fit_intercept) > 0)
-
-    def _no_hyperplane(self) -> list[str]:
-        if len(self.w) != self.n_features:
-            return [f"w has {len(self.w)} entries for {self.n_features} features"]
-        if not all(checker.is_number(v) for v in (*self.w, self.b)):
-            return ["w or b is not finite"]
-        if self.b and not self.fit_intercept:
-            return ["b is not 0, though the hyperplane is to pass through the origin"]
-        return []
-
-    @property
-    def _plane(self) -> Plane:
-        return checker.plane_of(self.w, self.b, self.fit_intercept)
 
     def _sides(self) -> tuple[str, str]:
         score = "w.x + b" if self.fit_intercept else "w.x"
@@ -61,19 +43,6 @@ class _WithHyperplane(Certificate):
 class _WithProof(Certificate):
     proof: Combination
     witness: Combination
-
-    def _false_proof(self, rows: Cone, plane: Plane | None) -> list[str]:
-        """What is not true of the combinations, which are of rows on a hyperplane, if any."""
-        said, parts = [], [("proof", self.proof), ("witness", self.witness)]
-        for name, part in parts[:1] if self.witness == self.proof else parts:
-            if not checker.cancels(rows, part.rows, part.weights, self.fit_intercept):
-                said.append(f"the weights of the {name} do not cancel, or are not positive")
-            elif plane is not None and part_signs(rows.take(part.rows), plane).any():
-                said.append(f"rows of the {name} do not lie on the hyperplane")
-        return said
-
-    def _span(self, rows: Cone, orthogonal: tuple[Number, ...] | None = None) -> Span:
-        return Span.of(rows.take(self.proof.rows).X, self.fit_intercept, orthogonal)
 
     @property
     def _weights_said(self) -> str:
@@ -102,16 +71,16 @@ class _WithProof(Certificate):
         return "witness", f"To look at: a point lies in both convex hulls{where}: {said}."
 
 
-def spoken_of(rows: Cone, intercept: bool, digest: str | None = None) -> dict[str, Any]:
-    """The fields in which every certificate says which rows and hyperplanes it speaks of.
+def spoken_of(rows: Cone, intercept: bool) -> dict[str, Any]:
+    """The fields in which every result says which rows and hyperplanes it speaks of.
 
-    The digest of the data is taken, one reading, unless it is given.
+    `_with_digest` fills in the digest of the data.
     """
     return {
         "fit_intercept": intercept,
         "n_rows": rows.n_rows,
         "n_features": rows.n_features,
-        "data": data_digest(rows) if digest is None else digest,
+        "data": "",
         "positive": str(rows.classes[1]),
         "negative": str(rows.classes[0]),
         "feature_names": rows.names,
@@ -143,22 +112,6 @@ class Separable(_WithHyperplane):
     """
 
     margin: float
-
-    def _asked(self, rows: Cone) -> tuple[list[str], Question]:
-        if said := self._no_hyperplane():
-            return said, Question()
-        plane = self._plane
-        return [], Question(plane, floor=Floor.of(plane, self.margin))
-
-    def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
-        if said:
-            return said
-        if bad := answer.wrong + answer.on:
-            first = answer.first_bad
-            return [f"{bad} rows are not strictly on their side, the first is {first}"]
-        if self.margin != 0 and not (self.margin > 0 and answer.cleared):
-            said.append(f"the margin of its hyperplane is less than {self.margin!r}")
-        return said
 
     def _facts(self, names: list[str], rows: Cone | None) -> Facts:
         return [
@@ -200,13 +153,6 @@ class Overlapping(_WithProof):
     >>> found.verdict, found.witness.rows
     ('overlapping', (0, 1, 2))
     """
-
-    def _asked(self, rows: Cone) -> tuple[list[str], Question]:
-        said = self._false_proof(rows, None)
-        return said, Question() if said else Question(span=self._span(rows))
-
-    def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
-        return said if answer.spanned else [*said, "the rows of the proof do not span all rows"]
 
     def split_rows(self, X: Any, y: npt.ArrayLike | None = None) -> Array:
         return np.empty(0, dtype=np.int64)
@@ -256,25 +202,6 @@ class QuasiSeparable(_WithHyperplane, _WithProof):
     """
 
     n_split: int  # rows strictly on their side
-
-    def _asked(self, rows: Cone) -> tuple[list[str], Question]:
-        if said := self._no_hyperplane():
-            return said, Question()
-        said = self._false_proof(rows, self._plane)
-        span = None if said else self._span(rows, (*self.w, self.b))
-        return said, Question(self._plane, span=span)
-
-    def _false(self, rows: Cone, said: list[str], answer: Answer) -> list[str]:
-        if self._no_hyperplane():
-            return said
-        of_all = []
-        if answer.wrong:
-            of_all.append(f"{answer.wrong} rows are on the wrong side")
-        if answer.split != self.n_split or self.n_split == 0:
-            of_all.append(f"{answer.split} rows are split off, not {self.n_split}")
-        if not answer.spanned and not of_all:
-            of_all.append("the rows of the proof do not span the rows on the hyperplane")
-        return [*of_all, *said]
 
     def _facts(self, names: list[str], rows: Cone | None) -> Facts:
         split = ""

@@ -11,10 +11,9 @@ are summed over integers (`limbs.py`). With z_i = y_i (x_i, 1), or y_i x_i witho
 It imports no search, no solver and no training (import-linter).
 """
 
-from rosenblatt.prove.checker.combination import cancels, common_point, is_number, labels
+from rosenblatt.prove.checker.combination import cancels, common_point, labels
 from rosenblatt.prove.checker.norms import margin_of
-from rosenblatt.prove.checker.signs import plane_of, signs
-from rosenblatt.prove.checker.span import spans
+from rosenblatt.prove.checker.signs import is_number, plane_of, signs
 
 __all__ = [
     "cancels",
@@ -24,5 +23,4 @@ __all__ = [
     "margin_of",
     "plane_of",
     "signs",
-    "spans",
 ]

@@ -31,11 +31,10 @@ from flint import fmpz_mat
 
 from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.exact import common_integers, to_integers
-from rosenblatt.prove.checker.combination import is_number
 from rosenblatt.prove.checker.limbs import Vector, as_float64, with_ones
 from rosenblatt.prove.checker.limits import indices
 from rosenblatt.prove.checker.ranges import Ranges
-from rosenblatt.prove.checker.signs import Plane, part_signs, violated
+from rosenblatt.prove.checker.signs import Plane, is_number, part_signs, violated
 from rosenblatt.prove.checker.span import Span
 
 Array = npt.NDArray[Any]

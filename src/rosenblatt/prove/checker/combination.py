@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.exact import common_integers, entries
 from rosenblatt.prove.checker import limbs
 from rosenblatt.prove.checker.limbs import as_float64
+from rosenblatt.prove.checker.signs import is_number
 
 Number = float | Fraction
 
@@ -54,8 +54,3 @@ def common_point(rows: Cone, at: Sequence[int], weights: Sequence[Number]) -> tu
             sums[j] += c * m * Fraction(2) ** e
     total = sum(c for _, c in mine)
     return tuple(v / total for v in sums)
-
-
-def is_number(value: Number) -> bool:
-    """Whether it is a rational number: no NaN, no infinity."""
-    return isinstance(value, (int, Fraction)) or bool(np.isfinite(value))

@@ -17,12 +17,11 @@ import numpy as np
 
 from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.exact import entries
-from rosenblatt.prove.checker.combination import is_number
 from rosenblatt.prove.checker.digest import Piece, together
 from rosenblatt.prove.checker.limbs import as_float64
 from rosenblatt.prove.checker.limits import indices
 from rosenblatt.prove.checker.norms import Floor
-from rosenblatt.prove.checker.signs import Plane, part_signs, plane_of
+from rosenblatt.prove.checker.signs import Plane, part_signs, plane_of, plane_problems
 
 Vector = list[Fraction]
 
@@ -47,15 +46,12 @@ def margin_problems(claim: Any, cone: Cone) -> tuple[list[str], str]:
 
 
 def _form_problems(claim: Any, cone: Cone) -> list[str]:
-    if len(claim.w) != cone.n_features:
-        return [f"w has {len(claim.w)} entries for {cone.n_features} features"]
-    if not all(is_number(v) for v in (*claim.w.tolist(), claim.b)):
-        return ["w or b is not finite"]
-    if not claim.fit_intercept and (claim.b or claim.augmented):
-        return ["there is an offset, though the hyperplane is to pass through the origin"]
+    said = plane_problems(claim.w.tolist(), claim.b, cone.n_features, claim.fit_intercept)
+    if not said and claim.augmented and not claim.fit_intercept:
+        said.append("there is an offset, though the hyperplane is to pass through the origin")
     if claim.lower != claim.lower or claim.lower == inf or not claim.upper >= 0:
-        return ["a bound is not a number"]
-    return []
+        said.append("a bound is not a number")
+    return said
 
 
 def _upper_problems(claim: Any, cone: Cone) -> tuple[list[str], tuple[Plane, Plane] | None]:

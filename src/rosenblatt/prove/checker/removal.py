@@ -15,43 +15,60 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, nan
+from typing import Any
 
 import scipy.sparse as sp
 
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.exact import exact_dot
-from rosenblatt.prove import checker
+from rosenblatt.prove.checker.combination import cancels, labels
+from rosenblatt.prove.checker.digest import data_digest
 from rosenblatt.prove.checker.limbs import as_float64, with_ones
 from rosenblatt.prove.checker.limits import indices
 from rosenblatt.prove.checker.norms import sqrt_nearest
+from rosenblatt.prove.checker.signs import plane_of, plane_problems, signs
 
 CHECK_STEPS = 100_000
 
 
-def wrong_rows(
-    rows: Cone,
-    removed: Sequence[int],
-    w: Sequence[float | Fraction],
-    b: float | Fraction,
-    intercept: bool,
-) -> list[str]:
+def removal_problems(claim: Any, cone: Cone) -> tuple[list[str], str]:
+    """What is not true of `Offenders`, in words, and the digest of the data."""
+    said = _wrong_rows(claim, cone)
+    said += _false_copies(cone, claim.copies, claim.fit_intercept)
+    for k, part in enumerate(claim.witnesses):
+        if not cancels(cone, part.rows, part.weights, claim.fit_intercept):
+            said.append(f"the weights of witness {k} do not cancel, or are not positive")
+    if not said:
+        if claim.labels != labels_of(cone, claim.rows):
+            said.append("the labels of the removed rows are others")
+        found = distances(cone, claim.rows, claim.w, claim.b, claim.fit_intercept)
+        if repr(claim.distances) != repr(found):  # nan is what it is
+            said.append("the distances of the removed rows are others")
+        shares = [(part.rows, part.share) for part in claim.witnesses]
+        said += unproven_bound(claim.lower_bound, shares, claim.copies, claim.by_search)
+    return said, data_digest(cone)
+
+
+def _wrong_rows(claim: Any, cone: Cone) -> list[str]:
     """What is not true of the claim that (w, b) is right about all rows but the removed ones."""
-    if any(not 0 <= i < rows.n_rows for i in removed):
+    removed, intercept = list(claim.rows), claim.fit_intercept
+    if any(not 0 <= i < cone.n_rows for i in removed):
         return ["a removed row does not exist"]
-    if list(removed) != sorted(set(removed)):
+    if removed != sorted(set(removed)):
         return ["the removed rows are not in order, or one is named twice"]
-    if len(w) != rows.n_features:
-        return [f"w has {len(w)} entries for {rows.n_features} features"]
-    if not all(checker.is_number(v) for v in (*w, b)):
-        return ["w or b is not finite"]
-    if b and not intercept:
-        return ["b is not 0, though the hyperplane is to pass through the origin"]
-    found = checker.signs(rows, w, b, intercept)
-    found[list(removed)] = 1
+    if said := plane_problems(claim.w, claim.b, cone.n_features, intercept):
+        return said
+    found = signs(cone, claim.w, claim.b, intercept)
+    found[removed] = 1
     wrong = (found <= 0).nonzero()[0]
     if wrong.size:
         return [f"{wrong.size} of the rows that stay are not on their side, first {wrong[0]}"]
     return []
+
+
+def labels_of(cone: Cone, at: Sequence[int]) -> tuple[str, ...]:
+    """The labels of some rows, as text."""
+    return tuple(str(cone.classes[int(y > 0)]) for y in labels(cone, at))
 
 
 def distances(
@@ -62,7 +79,7 @@ def distances(
     intercept: bool,
 ) -> tuple[float, ...]:
     """y_i (w.x_i + b) / ||w|| of the removed rows, as the nearest floats; nan if w = 0."""
-    plane = checker.plane_of(w, b, intercept)
+    plane = plane_of(w, b, intercept)
     if not plane.square:
         return (nan,) * len(removed)
     part = rows.take(removed)
@@ -75,7 +92,7 @@ def distances(
     return tuple(found)
 
 
-def false_copies(rows: Cone, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:
+def _false_copies(rows: Cone, copies: Sequence[Sequence[int]], intercept: bool) -> list[str]:
     """What is not true of the claim that the rows of each group have the same z."""
     named = [i for group in copies for i in group]
     if not indices(named, rows.n_rows):

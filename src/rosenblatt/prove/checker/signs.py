@@ -70,6 +70,22 @@ class Plane:
             return scores, 2 * (terms + 4) * UNIT * size + terms * TINY * (1 + largest)
 
 
+def is_number(value: Number) -> bool:
+    """Whether it is a rational number: no NaN, no infinity."""
+    return isinstance(value, (int, Fraction)) or bool(np.isfinite(value))
+
+
+def plane_problems(w: Sequence[Number], b: Number, d: int, intercept: bool) -> list[str]:
+    """What is wrong with weights and an offset for d features, in words."""
+    if len(w) != d:
+        return [f"w has {len(w)} entries for {d} features"]
+    if not all(is_number(v) for v in (*w, b)):
+        return ["w or b is not finite"]
+    if b and not intercept:
+        return ["b is not 0, though the hyperplane is to pass through the origin"]
+    return []
+
+
 def plane_of(w: Sequence[Number], b: Number, intercept: bool) -> Plane:
     """The hyperplane as the parts are asked about it."""
     return Plane(w, b if intercept else 0)

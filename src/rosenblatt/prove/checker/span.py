@@ -21,7 +21,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz_mat
 
-from rosenblatt.data.cone import Cone, ConeBlock
 from rosenblatt.data.exact import pivot_columns, primes, residues, to_integers
 from rosenblatt.prove.checker import limbs
 from rosenblatt.prove.checker.limbs import as_float64, with_ones
@@ -111,37 +110,6 @@ class Span:
             named = {columns[k]: v for k, v in vector.items()}
             found[next(iter(named))] = named
         return found
-
-
-def spans(
-    rows: Cone,
-    at: Sequence[int],
-    among: Mask,
-    intercept: bool,
-    orthogonal: Weights | None = None,
-) -> bool:
-    """Whether the rows (x_i, 1) for i in `at` span all (x_i, 1) with among[i], exactly.
-
-    Parameters
-    ----------
-    among : boolean array, an entry per row
-    orthogonal : (w, b), optional
-        A vector known to be orthogonal to all these rows: where `signs` is 0. It only saves
-        time.
-
-    >>> from rosenblatt.data.cone import as_cone
-    >>> rows = as_cone([[1, 0], [0, 1], [1, 1], [2, 2]], [0, 0, 1, 1])
-    >>> everything = np.ones(4, dtype=bool)
-    >>> spans(rows, [0, 1], everything, False), spans(rows, [2, 3], everything, False)
-    (True, False)
-    """
-    span = Span.of(rows.take(at).X, intercept, orthogonal)
-    return all(rows.map(_contained, span, among))
-
-
-def _contained(part: ConeBlock, span: Span, among: Mask) -> bool:
-    """Whether the span contains those of the rows of a part."""
-    return span.contains(part.X[np.flatnonzero(among[part.first_row : part.first_row + len(part)])])
 
 
 def _alive(X: Any) -> Mask:

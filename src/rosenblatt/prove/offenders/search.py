@@ -22,12 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.cone import cone_of_arrays, two_classes
+from rosenblatt.data.matrix import frame_names
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import ParameterError, RosenblattError, UndecidedError
 from rosenblatt.prove import checker
-from rosenblatt.prove.certificate import Separable, data_digest
-from rosenblatt.prove.certificate.offenders import Offenders, Witness, labels_of
-from rosenblatt.prove.checker.removal import SearchLimitError, distances, hitting_set
+from rosenblatt.prove.certificate import Separable, spoken_of
+from rosenblatt.prove.certificate.offenders import Offenders, Witness
+from rosenblatt.prove.checker.removal import SearchLimitError, distances, hitting_set, labels_of
 from rosenblatt.prove.margin import max_margin
 from rosenblatt.prove.offenders import hitting_sets
 from rosenblatt.prove.offenders.cancelling_sets import CancellingSet, Finder, Hyperplane
@@ -108,7 +109,9 @@ def offenders(
         )
     problem = Problem.exact(X, y)
     classes = two_classes(problem.classes)
-    groups = Groups.of(cone_of_arrays(problem.X, problem.y, classes, bool(fit_intercept)))
+    cone = cone_of_arrays(problem.X, problem.y, classes, bool(fit_intercept))
+    cone.source.feature_names = frame_names(X)
+    groups = Groups.of(cone)
     search = _Search(groups, began, began + 0.8 * max_seconds, np.random.default_rng(random_state))
     search.run()
     end = max(began + max_seconds, time.perf_counter() + 0.1 * max_seconds)
@@ -213,7 +216,7 @@ class _Search:
         """A row of zeros cancels by itself, opposite ones in pairs."""
         Z = self.groups.Z
         for g in np.flatnonzero(np.asarray(abs(Z).sum(axis=1)).ravel() == 0).tolist():
-            self._learn(CancellingSet((g,), (Fraction(1),)))
+            self._learn(self.finder.exactly(np.array([g]), self.until))  # it may be tiny
         for pair in self.groups.opposite_pairs():
             self._learn(self.finder.exactly(np.array(pair), self.until))
             if self._late(0.3):
@@ -367,14 +370,10 @@ def _put_together(search: _Search, end: float) -> Offenders:
         certificate=certificate,
         labels=labels_of(cone, removed.tolist()),
         distances=distances(cone, removed.tolist(), w, b, cone.constant),
-        fit_intercept=cone.constant,
-        n_rows=cone.n_rows,
-        n_features=cone.n_features,
-        data=data_digest(cone),
-        seconds=0.0,
+        **spoken_of(cone, cone.constant),
     )
-    untrue = found._untrue(cone)
-    if untrue and found.by_search:
+    verified = found._with_digest(cone)
+    if verified is None and found.by_search:
         packed = sum(search.packed.values(), Fraction(0))
         found = replace(
             found,
@@ -383,13 +382,13 @@ def _put_together(search: _Search, end: float) -> Offenders:
             copies=_copies(search, False),
             by_search=False,
         )
-        untrue = found._untrue(cone)
-    if untrue:
+        verified = found._with_digest(cone)
+    if verified is None:
         raise RosenblattError(
-            f"the answer did not verify ({'; '.join(untrue)}), so it is not given. Please report "
-            "these data."
+            f"the answer did not verify ({'; '.join(found._problems(cone)[0])}), so it is not "
+            "given. Please report these data."
         )
-    return found
+    return verified
 
 
 def _certificate(search: _Search, removed: Array, seconds: float) -> Separable | None:

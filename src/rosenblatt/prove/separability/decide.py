@@ -21,9 +21,8 @@ Every certificate is verified before it is returned.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +58,6 @@ from rosenblatt.prove.separability.single_feature_splits import (
 from rosenblatt.prove.separability.working_set import Proposal, WorkingSet, spread
 
 Array = npt.NDArray[Any]
-C = TypeVar("C", bound=Certificate)
 
 
 def separability(
@@ -185,7 +183,7 @@ class _Search:
         proof, witness = map(combination_of, proofs)
         overlapping = Overlapping(**self._spoken, proof=proof, witness=witness)
         if not any(rest) and not self.splits.rounds:
-            return self._verified(overlapping)
+            return overlapping._with_digest(self.cone)
         rounds_of = self.splits.rounds_of
         if rounds_of and any(self.cone.map(_errs, self.scaled.plane(rest), rounds_of)):
             return None
@@ -197,13 +195,12 @@ class _Search:
             split = self.cone.map(_split_and_wrong, weights)
             if not any(wrong for _, wrong in split):
                 if not (n_split := sum(n for n, _ in split)):
-                    return self._verified(overlapping)
+                    return overlapping._with_digest(self.cone)
                 w, b = self._parted(floats_if_exact(full) or tuple(full))
-                return self._verified(
-                    QuasiSeparable(
-                        **self._spoken, w=w, b=b, proof=proof, witness=witness, n_split=n_split
-                    )
+                certificate = QuasiSeparable(
+                    **self._spoken, w=w, b=b, proof=proof, witness=witness, n_split=n_split
                 )
+                return certificate._with_digest(self.cone)
         return None
 
     def _by_rationals(self, working: WorkingSet) -> Certificate:
@@ -253,7 +250,7 @@ class _Search:
             vector, b = self._parted(short)
             low = checker.margin_of(self.cone, vector, b, self.cone.constant)
             found = Separable(**self._spoken, w=vector, b=b, margin=low)
-            if verified := self._verified(found):
+            if verified := found._with_digest(self.cone):
                 return verified
         return None
 
@@ -263,16 +260,7 @@ class _Search:
 
     @property
     def _spoken(self) -> dict[str, Any]:
-        return spoken_of(self.cone, self.cone.constant, digest="")
-
-    def _verified(self, certificate: Certificate) -> Certificate | None:
-        return verified(certificate, self.cone)
-
-
-def verified(certificate: C, cone: Cone) -> C | None:
-    """The certificate with the digest of the data, if it is true: one reading."""
-    untrue, answer = certificate._looked(cone, digest=True)
-    return None if untrue else replace(certificate, data=str(answer.digest), sealed=None)
+        return spoken_of(self.cone, self.cone.constant)
 
 
 def _summary(block: ConeBlock, constant: bool) -> tuple[tuple[Array, Array], bool]:

@@ -149,7 +149,12 @@ def formats(folder, args):
         print(f"| `{shown}` | {cells} | {speed['two'] / speed['peer']:.0f} |", flush=True)
     print("\n| other formats | ours, 2 threads | 1 thread |\n|---|---|---|")
     for shown, path, settings in (
-        ("VW text, `word12345:0.123`", vw(args.megabytes, folder / "data.vw"), {}),
+        (
+            "VW text, `word12345:0.123`, `bits=18`",
+            vw(args.megabytes, folder / "data.vw"),
+            {"bits": 18},
+        ),
+        ("VW text, `word12345:0.123`, by name", folder / "data.vw", {}),
         ("CSV, 38 columns of `0.123`", table(args.megabytes, folder / "data.csv"), {"target": -1}),
     ):
         runs = {

@@ -45,16 +45,17 @@ class FeatureIndex {
         if (hash_bits_ > 0) return hashed(space, name);
         const int32_t number = spaces_.find(space);
         if (number < 0 || slots_.empty()) return UNKNOWN;
-        return slots_[slot_of(number, name)];
+        return slots_[slot_of(tag_of(number, name), number, name)].column;
     }
 
     // The column of a feature, a new one if it has none yet. Beyond the limit on their number there
     // is none, unless it is `reserved`.
     int64_t add(std::string_view space, std::string_view name, bool reserved = false) {
         if (hash_bits_ > 0) return hashed(space, name);
-        const int32_t known = spaces_.find(space);
+        const int32_t known = known_space(space);
+        uint32_t tag = known >= 0 ? tag_of(known, name) : 0;
         if (known >= 0 && !slots_.empty()) {
-            const int32_t column = slots_[slot_of(known, name)];
+            const int32_t column = slots_[slot_of(tag, known, name)].column;
             if (column >= 0) return column;
         }
         const auto size = static_cast<int64_t>(ends_.size());
@@ -63,7 +64,8 @@ class FeatureIndex {
         if (!valid(name) || (known < 0 && !valid(space))) return NOT_UTF8;
         if (2 * (ends_.size() + 1) > slots_.size()) grow();
         const int32_t number = known >= 0 ? known : spaces_.code(space);
-        slots_[slot_of(number, name)] = static_cast<int32_t>(size);
+        if (known < 0) tag = tag_of(number, name);
+        slots_[slot_of(tag, number, name)] = {static_cast<int32_t>(size), tag};
         names_.append(name);
         ends_.push_back(names_.size());
         space_of_.push_back(number);
@@ -76,7 +78,8 @@ class FeatureIndex {
             const size_t last = ends_.size() - 1;
             // What was added later than a feature never lies before it on its path: an empty slot
             // in its place breaks no path.
-            slots_[slot_of(space_of_[last], name(last))] = UNKNOWN;
+            const uint32_t tag = tag_of(space_of_[last], name(last));
+            slots_[slot_of(tag, space_of_[last], name(last))].column = UNKNOWN;
             ends_.pop_back();
             space_of_.pop_back();
             names_.resize(last == 0 ? 0 : ends_[last - 1]);
@@ -159,28 +162,57 @@ class FeatureIndex {
         return is_utf8(text.data(), text.data() + text.size());
     }
 
+    // The number of a namespace, -1 if it has none; mostly that of the feature before.
+    int32_t known_space(std::string_view space) {
+        if (!space_of_.empty() && spaces_[static_cast<size_t>(last_space_)] == space)
+            return last_space_;
+        const int32_t number = spaces_.find(space);
+        if (number >= 0) last_space_ = number;
+        return number;
+    }
+
+    static uint32_t tag_of(int32_t space, std::string_view word) {
+        const uint64_t h = seeded_hash(word, static_cast<uint64_t>(space));
+        return static_cast<uint32_t>(h ^ h >> 32);
+    }
+
     // The slot of a feature: the one that holds its column, or the empty one where it would go.
-    size_t slot_of(int32_t space, std::string_view word) const {
+    size_t slot_of(uint32_t tag, int32_t space, std::string_view word) const {
         const size_t mask = slots_.size() - 1;
-        size_t slot = seeded_hash(word, static_cast<uint64_t>(space)) & mask;
-        for (; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-            const auto column = static_cast<size_t>(slots_[slot]);
-            if (space_of_[column] == space && name(column) == word) break;
+        size_t slot = tag & mask;
+        for (; slots_[slot].column >= 0; slot = (slot + 1) & mask) {
+            const auto column = static_cast<size_t>(slots_[slot].column);
+            if (slots_[slot].tag == tag && space_of_[column] == space && name(column) == word)
+                break;
         }
         return slot;
     }
 
+    // In the order of columns, see `truncate`.
     void grow() {
-        slots_.assign(std::max<size_t>(16, 2 * slots_.size()), static_cast<int32_t>(UNKNOWN));
-        for (size_t k = 0; k < ends_.size(); ++k)
-            slots_[slot_of(space_of_[k], name(k))] = static_cast<int32_t>(k);
+        std::vector<Slot> held(ends_.size());
+        for (const Slot& slot : slots_)
+            if (slot.column >= 0) held[static_cast<size_t>(slot.column)] = slot;
+        slots_.assign(std::max<size_t>(16, 2 * slots_.size()), Slot());
+        for (const Slot& one : held) {
+            size_t slot = one.tag & (slots_.size() - 1);
+            while (slots_[slot].column >= 0) slot = (slot + 1) & (slots_.size() - 1);
+            slots_[slot] = one;
+        }
     }
+
+    // The column of a feature and its hash, which tells most others apart without their names.
+    struct Slot {
+        int32_t column = static_cast<int32_t>(UNKNOWN);
+        uint32_t tag = 0;
+    };
 
     int hash_bits_;
     int64_t max_features_;
     size_t max_name_bytes_;
     WordTable spaces_;
-    std::vector<int32_t> slots_;
+    int32_t last_space_ = 0;
+    std::vector<Slot> slots_;
     std::string names_;
     std::vector<size_t> ends_;
     std::vector<int32_t> space_of_;

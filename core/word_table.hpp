@@ -21,13 +21,23 @@ inline size_t seeded_hash(std::string_view word, uint64_t start = 0) {
         return std::array<uint64_t, 2>{draw(), draw() | 1};
     }();
     uint64_t h = (seeds[0] ^ word.size()) + start * seeds[1];
-    for (size_t k = 0; k < word.size(); k += 8) {
-        uint64_t part = 0;
-        std::memcpy(&part, word.data() + k, std::min<size_t>(8, word.size() - k));
+    const auto mix = [&](uint64_t part) {
         h = (h ^ part ^ seeds[1]) * 0x9E3779B97F4A7C15;
         h ^= h >> 32;
         h *= seeds[1];
         h ^= h >> 29;
+    };
+    size_t k = 0;
+    uint64_t part = 0;
+    for (; k + 8 <= word.size(); k += 8) {
+        std::memcpy(&part, word.data() + k, 8);
+        mix(part);
+    }
+    if (k < word.size()) {
+        part = 0;
+        for (size_t j = word.size(); j-- > k;)
+            part = part << 8 | static_cast<unsigned char>(word[j]);
+        mix(part);
     }
     return static_cast<size_t>(h ^ h >> 31);
 }

@@ -15,6 +15,17 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
+def repeated(names: Sequence[str]) -> str | None:
+    """The first name that was there before, if there is one.
+
+    >>> repeated(["a", "b", "a"]), repeated("ab")
+    ('a', None)
+    """
+    if len(set(names)) == len(names):
+        return None
+    return next(name for k, name in enumerate(names) if name in names[:k])
+
+
 def printable(name: object) -> str:
     """A name for the terminal, with control characters escaped: files may contain any name.
 

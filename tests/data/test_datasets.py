@@ -97,7 +97,7 @@ def test_other_datasets_and_raw_columns(kind, tmp_path):
 
 def test_what_a_dataset_cannot_do_is_said(folder, tmp_path):
     data, out = ds.dataset(folder), tmp_path / "m"
-    with pytest.raises(ParameterError, match="checkpoint must know its files again"):
+    with pytest.raises(ParameterError, match="can be read again from any place"):
         fit_file(data, out, target="y", checkpoint=tmp_path / "saved")
     with pytest.raises(ParameterError, match="target is missing"):
         read_chunks(data)

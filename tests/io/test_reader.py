@@ -364,8 +364,9 @@ VW = [
 
 @pytest.mark.parametrize(("line", "bits", "how", "positions"), VW)
 def test_positions_are_those_of_vowpal_wabbit(write, line, bits, how, positions):
-    row = read(write(line, "data.vw"), bits=bits, hash=how, constant=True).X
-    assert dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)) == positions
+    row = read(write(line, "data.vw"), bits=bits, hash=how).X
+    rows, _ = slow.vw(line.encode(), bits, how)
+    assert dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)) == dict(rows[0][2])
     rows, _ = slow.vw(line.encode(), bits, how, constant=True)
     assert dict(rows[0][2]) == positions
 
@@ -377,8 +378,11 @@ def test_vw_labels_weights_and_tags(write):
     table = read(write(text, "data.vw"))
     np.testing.assert_array_equal(table.y, [1, -1, 2, 3, 4, np.nan, np.nan, 1])
     assert table.sample_weight.tolist() == [1, 2.5, 0.5, 1, 1, 1, 1, 0]
-    assert (table.X.indices == 14355).all()
-    assert table.X.shape == (8, 2**18)
+    assert table.X.toarray().tolist() == [[1]] * 8
+    assert table.feature_names == ("f^a",)
+    hashed = read(write(text, "data.vw"), bits=18).X
+    assert (hashed.indices == 14355).all()
+    assert hashed.shape == (8, 2**18)
     assert read(write("1 |f a\n-1 | b\n", "data.vw")).sample_weight is None
 
 
@@ -386,6 +390,24 @@ def test_vw_weights_of_one_chunk_among_many(write):
     text = "1 |f a\n" * 50 + "1 3 |f a\n" + "1 |f a\n" * 50
     weights = read(write(text, "data.vw"), chunk_bytes=64).sample_weight
     assert weights.tolist() == [1] * 50 + [3] + [1] * 50
+
+
+def test_features_of_vw_text_have_columns_by_name(write):
+    path = write("1 |f a b:2 |a f 12\n-1 |f b b:3 c:red\n1 | a\n" * 9, "data.vw")
+    whole = read(path)
+    assert whole.feature_names == ("f^a", "f^b", "a^f", "a^12", "f^c:red", "a")
+    assert whole.X.toarray()[:3].tolist() == [
+        [1, 2, 1, 1, 0, 0], [0, 4, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]
+    ]  # fmt: skip
+    chunks = read_chunks(path, chunk_bytes=8, threads=1)
+    parts = [chunk.X for chunk in chunks]
+    assert (parts[0].shape[1], parts[-1].shape[1]) == (4, 6)
+    assert chunks.feature_names == whole.feature_names
+    for X in parts:
+        X.resize(X.shape[0], 6)
+    assert (sp.vstack(parts) != whole.X).nnz == 0
+    with pytest.raises(ParameterError, match="needs bits"):
+        read(path, hash="all")
 
 
 @pytest.mark.parametrize(

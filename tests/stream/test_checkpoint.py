@@ -31,7 +31,10 @@ from rosenblatt.stream.checkpoint import Checkpoint, Interrupted, StopSignals
 from rosenblatt.stream.checkpoint_folder import KEY, NEWEST, PREVIOUS, CheckpointFolder
 from rosenblatt.stream.fit import fit_file
 
-KINDS = ("svm", "svm.gz", "svm.bz2", "vw", "csv", "parquet", "raw.csv", "raw.parquet", "folder")
+KINDS = (
+    "svm", "svm.gz", "svm.bz2", "vw", "hashed.vw", "csv", "parquet", "raw.csv", "raw.parquet",
+    "folder",
+)  # fmt: skip
 
 
 class Crash(Exception):
@@ -72,11 +75,11 @@ def written(folder, kind, X, y):
         with opened(path, "wb") as file:
             file.write(text.encode())
         return path, {}
-    if kind == "vw":
+    if kind.endswith("vw"):
         weights = 1 + np.arange(len(y)) % 3
         parts = zip(y, weights, plain, strict=True)
         path.write_text("".join(f"{k} {w} |f {' '.join(r)}\n" for k, w, r in parts))
-        return path, {"bits": 5}
+        return path, {"bits": 5} if kind.startswith("hashed") else {}
     names = [f"f{j}" for j in range(X.shape[1])]
     table = {**dict(zip(names, X.T, strict=True)), "kind": [f"c{k}" for k in y]}
     if kind.startswith("raw"):  # texts, met late

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from rosenblatt import LinearModel, predict_file, save_model
+from rosenblatt import LinearModel, Perceptron, fit_file, load_model, predict_file, save_model
 
 
 @pytest.mark.parametrize("classes", [["b", "a"], ["c", "a", "b"], [7, -1]])
@@ -36,3 +36,41 @@ def test_labels_are_csv_fields(tmp_path):
     assert header == ["label", *(f"score:{c}" for c in classes)]
     assert [row[0] for row in rows] == classes
     assert "plain\n" in (tmp_path / "labels").read_text()
+
+
+def test_vw_text_is_learned_and_predicted_by_name(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-2, 3, (60, 5))
+    y = np.where(rows @ [1, -2, 3, -1, 1] > 0, 1, -1)
+
+    def text(which, more=""):
+        lines = []
+        for x, label in zip(rows[which], y[which], strict=True):
+            spaces = {"a": "", "b": "", "": ""}
+            for v, (space, name) in zip(x, PAIRS, strict=True):
+                spaces[space] += f" {name}:{v}" if v else ""
+            parts = [f"|{space}{named}" for space, named in sorted(spaces.items(), reverse=True)]
+            lines.append(f"{label} {' '.join(parts)}{more}\n")
+        return "".join(lines)
+
+    PAIRS = [("a", "x"), ("b", "x"), ("", "12"), ("a", "y"), ("b", "y")]
+    (tmp_path / "train.vw").write_text(text(slice(0, 40)))
+    (tmp_path / "test.vw").write_text(text(slice(40, 60), more=" |new x y:7"))
+    done = fit_file(tmp_path / "train.vw", tmp_path / "m", max_iter=3, chunk_bytes=99)
+    model = load_model(tmp_path / "m")
+    pairs = list(zip(model.namespaces, model.feature_names, strict=True))
+    assert sorted(pairs) == sorted(PAIRS)
+    assert {model.name(k) for k in range(5)} == {"a^x", "b^x", "12", "a^y", "b^y"}
+    X = rows[:, [PAIRS.index(pair) for pair in pairs]].astype(float)
+    clf = Perceptron(shuffle=False, max_iter=3, tol=None, keep="average").fit(X[:40], y[:40])
+    np.testing.assert_allclose(model.coef, clf.coef_, rtol=1e-12)
+    told = predict_file(tmp_path / "m", tmp_path / "test.vw", tmp_path / "labels")
+    wanted = clf.predict(X[40:])
+    assert (tmp_path / "labels").read_text().split() == [str(label) for label in wanted]
+    assert told.errors == (wanted != y[40:]).sum()
+    hashed = fit_file(tmp_path / "train.vw", tmp_path / "h", max_iter=3, bits=12)
+    assert (hashed.model.n_features, hashed.model.feature_names) == (4096, ())
+    assert done.trace.mistakes.tolist() == hashed.trace.mistakes.tolist()
+    assert (
+        model.explain({"a^x": 2.0}).contributions[0] == 2 * model.coef[0, pairs.index(("a", "x"))]
+    )

@@ -38,9 +38,9 @@ RAW = {
 def encoded(path, **reading):
     """The rows of a file in the first epoch and in the second, their labels, and the source."""
     source, scaled = open_table(path, ReadOptions.of(reading), None, lambda _: None)
-    rows = StandardizedSource(source, source.encoder) if scaled else source
+    rows = StandardizedSource(source, source.format.encoder) if scaled else source
     first, second = list(rows.blocks()), list(rows.blocks(2))
-    width = source.encoder.n_features if scaled else first[0].X.shape[1]
+    width = source.format.encoder.n_features if scaled else first[0].X.shape[1]
     A, B = (np.vstack([padded(b.X, width) for b in blocks]) for blocks in (first, second))
     return A, B, source.labels.values[np.concatenate([b.y for b in first])], source
 
@@ -74,8 +74,8 @@ def test_weights_are_those_of_the_perceptron_on_the_same_features(
     done = fit_file(clicks[kind], out, target="clicked", max_iter=7, keep=keep, scale=scale)
     first, later, y, source = encoded(clicks[kind], target="clicked")
     if scale is False:
-        source.encoder.closed = True
-        parts = [padded(b.X, source.encoder.n_features) for b in source.blocks()]
+        source.format.encoder.closed = True
+        parts = [padded(b.X, source.format.encoder.n_features) for b in source.blocks()]
         first = later = np.vstack(parts)
     epochs = done.n_epochs
     visits = np.vstack([first] + [later] * (epochs - 1))
@@ -84,7 +84,7 @@ def test_weights_are_those_of_the_perceptron_on_the_same_features(
     mine = done.model.decision_function(pd.DataFrame(RAW))
     np.testing.assert_allclose(mine, clf.decision_function(later), rtol=1e-9, atol=1e-9)
     names = [done.model.name(k) for k in range(done.model.n_features)]
-    assert names == source.encoder.feature_names
+    assert names == source.format.encoder.feature_names
     for other in clicks.values():  # learned from the one, used on the other
         labels = tmp_path / "labels.txt"
         told = predict_file(out, other, labels)
@@ -179,11 +179,11 @@ def test_kinds_and_features_do_not_depend_on_the_cut_of_the_file(
     assert A.tobytes() == B.tobytes()
     assert later.tobytes() == other.tobytes()
     assert y.tolist() == same.tolist() == labels
-    assert one.encoder.feature_names == two.encoder.feature_names
-    assert one.encoder.facts() == two.encoder.facts()
-    assert one.encoder.remarks() == two.encoder.remarks()
+    assert one.format.encoder.feature_names == two.format.encoder.feature_names
+    assert one.format.encoder.facts() == two.format.encoder.facts()
+    assert one.format.encoder.remarks() == two.format.encoder.remarks()
     marks = {"", "?", "NA", "nan", "N/A", "null"}
-    for told, cells_of in zip(one.encoder.facts()[:-1], columns, strict=True):
+    for told, cells_of in zip(one.format.encoder.facts()[:-1], columns, strict=True):
         assert told["missing"] == sum(c in marks for c in cells_of)
         if told["kind"] == "category":
             assert told["features"] == len({"" if c in marks else c for c in cells_of})

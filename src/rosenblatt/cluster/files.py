@@ -113,6 +113,8 @@ def fit_files(
     begin = client if callable(client) else lambda: nullcontext(client_or_default(client))
     options = ReadOptions.of({"threads": 1, **{k: v for k, v in reading.items() if v is not None}})
     pieces = split(locate(place, options.format), block_bytes)
+    if pieces[0].format == "vw" and options.bits is None:  # an index of names is not shared
+        options = replace(options, bits=18)
     described, settings = settings_for(
         max_iter, keep, rule, eta0, fit_intercept, shuffle, random_state
     )
@@ -166,7 +168,8 @@ def _skipped(read: Sequence[PieceRows]) -> SkippedLines:
 def _learn_table(place: str, options: ReadOptions, scale: bool | None) -> Learned:
     """Read all files once: the features of their columns, means and deviations."""
     source, scaled = open_table(place, options, scale, lambda _: None)
-    table: TableFeatures = source.encoder
+    table = source.format.encoder
+    assert table is not None
     scaler = Standardizer(table) if scaled else None
     for block in source.blocks():
         if scaler is not None:
@@ -184,7 +187,7 @@ def _read_piece(piece: Piece, options: ReadOptions, learned: Learned) -> PieceRo
         source = open_source(
             piece, replace(options, kinds=table.kinds), feature_names=list(table.kinds)
         )
-        source.encode_with(table)
+        source.format.encoder = table
     blocks = []
     try:
         for block in source.blocks():
@@ -196,7 +199,7 @@ def _read_piece(piece: Piece, options: ReadOptions, learned: Learned) -> PieceRo
             return None  # a stretch within one line
         raise
     return PieceRows(
-        stack(blocks), source.labels, source.first_column, source.format.feature_names,
+        stack(blocks), source.labels, source.format.first_column, source.format.feature_names,
         source.skipped, source.unlabelled, source.settings(),
     )  # fmt: skip
 
@@ -230,7 +233,7 @@ def _learned(
     timeout: float, watcher: Watcher,
 ) -> Learned:  # fmt: skip
     """The features of columns, if the first piece has others than numbers."""
-    if open_table(first, options, scale, watcher.say)[0].encoder is None:
+    if open_table(first, options, scale, watcher.say)[0].format.encoder is None:
         return None, None
     watcher.say(f"{first} has columns that are not numbers: looking at them first")
     look = client.submit(_learn_table, place, options, scale, pure=False)

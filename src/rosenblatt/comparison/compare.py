@@ -239,9 +239,9 @@ def compare_file(
         raise LabelError(f"the first {len(known):,} rows have no labels. Give rows that do.")
     X, weight, place, n_skipped = block.X, block.sample_weight, "the chunks", 0
     if isinstance(source, FileSource):
-        X = source.columns_from(X, source.first_column)
+        X = source.columns_from(X, source.format.first_column)
         place, n_skipped = source.place, source.skipped.count
-        remarks += [] if source.encoder is None else source.encoder.remarks()
+        remarks += [] if source.format.encoder is None else source.format.encoder.remarks()
     X = X.to_scipy() if isinstance(X, Csr) else X
     if has_texts if scale is None else scale:
         choices["before"] = StandardScaler(with_mean=not sp.issparse(X))

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.errors import DataTypeError, LimitError, ParameterError
+
+
+def closed_index(names: Sequence[str], spaces: Sequence[str] = ()) -> FeatureIndex:
+    """The index of the features of a model, which takes no others."""
+    index = FeatureIndex(max_features=len(names))
+    for name, space in zip(names, spaces or [""] * len(names), strict=True):
+        index.add(name, space, reserved=True)
+    return index
+
+
+def pairs_of(index: FeatureIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and namespaces of the features; none if they are hashed."""
+    pairs = [index.pair(column) for column in range(len(index))]
+    return tuple(name for _, name in pairs), tuple(space for space, _ in pairs)
 
 
 def check_features(index: FeatureIndex, n_new: int, entries: Iterable[tuple[Any, Any]]) -> None:

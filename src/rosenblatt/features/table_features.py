@@ -25,6 +25,7 @@ from rosenblatt.data.block import Csr
 from rosenblatt.errors import DataError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import DATE_PARTS, DAY, parts_of_dates
+from rosenblatt.features.feature_index import pairs_of
 from rosenblatt.text import left_table, printable
 
 Array = npt.NDArray[Any]
@@ -98,13 +99,6 @@ class TableFeatures:
         """The name of each feature."""
         return self.index.names()
 
-    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names and namespaces of the features; none if they are hashed."""
-        if self.index.hash_bits:
-            return (), ()
-        pairs = [self.index.pair(column) for column in range(len(self.index))]
-        return tuple(name for _, name in pairs), tuple(space for space, _ in pairs)
-
     @property
     def is_plain(self) -> bool:
         """Whether the features are the columns: all are numbers, and no cell was anything else."""
@@ -137,8 +131,8 @@ class TableFeatures:
         """For each feature its namespace, and the column of the table that it belongs to."""
         owners = {f"{name}{mark}": name for name in self.kinds for mark in (*MARKS, *DATE_PARTS)}
         owners |= {name: name for name in self.kinds}
-        pairs = (self.index.pair(column) for column in range(len(self.index)))
-        return [(space, owners.get(space or word, "")) for space, word in pairs]
+        pairs = zip(*pairs_of(self.index), strict=True)
+        return [(space, owners.get(space or word, "")) for word, space in pairs]
 
     # ------------------------------------------------------------------------- rows
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -18,116 +16,22 @@ from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColu
 from rosenblatt.features.dates import DATE, dates_of
 from rosenblatt.io.bad_lines import describe
 from rosenblatt.io.byte_stream import ByteStream, TextBlock
+from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat, is_number
 from rosenblatt.io.limits import DEFAULT
-from rosenblatt.io.location import suffix_of
-from rosenblatt.io.text_format import (
-    Encoder,
-    Labels,
-    Parsed,
-    ReadOptions,
-    Rows,
-    TextFormat,
-)
+from rosenblatt.io.location import Piece, suffix_of
+from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows, TextFormat
 
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 HEAD = 1 << 20  # bytes that decide the header and the kinds of columns
-NUMBER, DATE_KIND, CATEGORY, DROP = "number", "date", "category", "drop"
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The columns of a table.
-
-    Attributes
-    ----------
-    names : tuple of str
-    label : int or None
-        The column of labels; None if there is none.
-    kinds : tuple of str
-        number, date, category or drop, one per column.
-    has_only_numbers : bool
-        Whether the head of the file has nothing but numbers besides the labels. Where lines with
-        other cells are skipped, every column must have some numbers.
-    mixed : mapping of str to str
-        Columns of categories of which some cells in the head are numbers, and the first other one.
-    """
-
-    names: tuple[str, ...]
-    label: int | None
-    kinds: tuple[str, ...]
-    has_only_numbers: bool = True
-    mixed: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def features(self) -> dict[str, str]:
-        """Names and kinds of the columns that are used."""
-        named = enumerate(zip(self.names, self.kinds, strict=True))
-        return {name: kind for k, (name, kind) in named if k != self.label and kind != DROP}
-
-
-def is_number(target: str | int) -> bool:
-    """Whether a label column is given by its number."""
-    return re.fullmatch(r"-?[0-9]+", str(target), re.ASCII) is not None
-
-
-def label_column(
-    names: Sequence[str], options: ReadOptions, place: Any, wanted: Sequence[str] | None
-) -> int | None:
-    """Which column has the labels; None if there is none, where that is allowed."""
-    target = options.target
-    assert target is not None
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise DataError(
-                f"columns {names.index(name)} and {k} of {place} are both called {name!r}. Give "
-                "every column its own name, or say that there is no header."
-            )
-    if str(target) in names:
-        return names.index(str(target))
-    if options.optional_label and (not is_number(target) or len(names) <= len(wanted or ())):
-        return None
-    if not is_number(target):
-        hint = ""
-        if len(names) == 1 and ";" in names[0]:
-            hint = " It seems to be separated by semicolons: delimiter=';', or --delimiter ';'."
-        raise DataError(f"{place} has no column {target!r}; it has {list(names[:20])}.{hint}")
-    number = int(target)
-    if not -len(names) <= number < len(names):
-        raise DataError(f"{place} has {len(names)} columns, so there is no column {target}.")
-    return number % len(names)
-
-
-def wanted_columns(layout: Layout, wanted: Sequence[str], place: Any) -> list[int]:
-    """The places of columns that are wanted by name."""
-    places = {name: k for k, name in enumerate(layout.names) if k != layout.label}
-    for name in wanted:
-        if name not in places:
-            raise DataError(
-                f"{place} has no column {name!r} of the model; it has {list(layout.names[:20])}. "
-                "Give the columns of the model."
-            )
-    return [places[name] for name in wanted]
-
-
-class Csv(TextFormat):
-    """One pass over CSV text.
-
-    Attributes
-    ----------
-    layout : Layout or None
-        Known once a file was opened.
-    encoder : Encoder or None
-        Set it before the first row is read. None: all columns but the labels are numbers.
-    """
-
-    encoder: Encoder | None
+class Csv(TableFormat, TextFormat):
+    """One pass over CSV text. Its layout is known once a file was opened."""
 
     name = "csv"
 
     def __init__(self, options: ReadOptions, wanted: Sequence[str] | None) -> None:
-        super().__init__(options)
-        self.wanted, self.encoder = wanted, None
-        self.layout: Layout | None = None
+        super().__init__(options, wanted)
         self.delimiter = options.delimiter or ","
         if len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n':
             raise ParameterError(
@@ -135,6 +39,23 @@ class Csv(TextFormat):
                 f"{self.delimiter!r}."
             )
         self.missing = [*MISSING, *(options.missing or ())]
+
+    def settings(self) -> dict[str, Any]:
+        """How files were read, with what was found out, for the file of a model."""
+        held = {**super().settings(), "delimiter": self.delimiter}
+        if self.options.header is not None:
+            held["header"] = self.options.header
+        if self.options.missing:
+            held["missing"] = list(self.options.missing)
+        return held
+
+    def look(self, piece: Piece, stream: ByteStream | None) -> None:
+        """Look at the beginning of the first file."""
+        if stream is not None:
+            self.begin(stream)
+            return
+        with ByteStream(piece) as opened:
+            self.begin(opened)
 
     @property
     def longest(self) -> int:
@@ -176,18 +97,10 @@ class Csv(TextFormat):
             and self.options.optional_label
         ):  # fmt: skip
             names = tuple(self.wanted)
-        label = label_column(names, self.options, piece, self.wanted)
-        records = rest if header else memoryview(head)[start:end]
-        before = self.layout
-        if before is not None:
-            if (before.names, before.label) != (names, label):
-                raise DataError(
-                    f"the columns of {piece} are {list(names[:20])}, those of the files before it "
-                    f"{list(before.names[:20])}. Give files of the same columns in the same order."
-                )
-        else:
-            self.layout = self._layout(names, label, records)
-            self._choose(piece)
+        label = self.label_column(names, piece)
+        if self.begin_file(names, label, piece):
+            records = rest if header else memoryview(head)[start:end]
+            self.choose(self._layout(names, label, records), piece)
         begin = start + size if header else start
         return begin, head.count(b"\n", 0, begin)
 
@@ -251,18 +164,6 @@ class Csv(TextFormat):
             plain &= (skip and bool(numbers.any())) or bool(numbers.all())
         return Layout(names, label, tuple(kinds), plain, mixed)
 
-    def _choose(self, piece: Any) -> None:
-        """Which columns are kept, and how they are parsed."""
-        layout = self.layout
-        assert layout is not None
-        wanted = list(layout.features) if self.wanted is None else self.wanted
-        self._used = wanted_columns(layout, wanted, piece)
-        self.feature_names = tuple(layout.names[k] for k in self._used)
-        by_place = sorted(self._used)
-        self._order = None
-        if by_place != self._used:
-            self._order = np.array([by_place.index(k) for k in self._used])
-
     @cached_property
     def _letters(self) -> str:
         """How each column is parsed, see core/parse_csv.hpp."""
@@ -272,7 +173,7 @@ class Csv(TextFormat):
             letter = dict.fromkeys(layout.kinds, "n")
         else:
             letter = {NUMBER: "m", DATE_KIND: "t", CATEGORY: "t"}
-        kept = set(self._used)
+        kept = set(self.used)
         return "".join(
             "l" if k == layout.label else letter[kind] if k in kept else "-"
             for k, kind in enumerate(layout.kinds)
@@ -302,9 +203,10 @@ class Csv(TextFormat):
         labels = self._labels(table)
         if self.encoder is not None:
             return Rows(self.encoder.encode(self.batch(table)), labels)
-        if self._order is None:
+        if self.used == sorted(self.used):
             return Rows(table.numbers, labels)
-        return Rows(np.ascontiguousarray(table.numbers[:, self._order]), labels)
+        order = np.argsort(np.argsort(self.used))  # of columns of the model in those of the file
+        return Rows(np.ascontiguousarray(table.numbers[:, order]), labels)
 
     def _labels(self, table: ParsedTable) -> Labels:
         column = "".join(letter for letter in self._letters if letter in "tl").find("l")
@@ -331,8 +233,7 @@ class Csv(TextFormat):
                     date = layout.kinds[k] == DATE_KIND
                     columns[k] = dates_of(column) if date else column
                 texts += 1
-        names = tuple(layout.names[k] for k in self._used)
-        return ColumnBatch(names, tuple(columns[k] for k in self._used), n_rows)
+        return ColumnBatch(self.feature_names, tuple(columns[k] for k in self.used), n_rows)
 
 
 def _kind_of_cell(cell: str, missing: Sequence[str]) -> str | None:

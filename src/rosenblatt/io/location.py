@@ -42,8 +42,8 @@ class Piece:
         Bytes on disk; 0 if that is not known.
     start, length : int, int or None
         None: up to the end.
-    shown : str
-        Its name in messages, if that is not the URL.
+    dataset : dataset of pyarrow or None
+        What is read in place of a file; `url` is its name in messages.
     """
 
     url: str
@@ -51,10 +51,10 @@ class Piece:
     size: int = 0
     start: int = 0
     length: int | None = None
-    shown: str = ""
+    dataset: Any = None
 
     def __str__(self) -> str:
-        name = self.shown or ("standard input" if self.url == STANDARD_INPUT else self.url)
+        name = "standard input" if self.url == STANDARD_INPUT else self.url
         return name if self.length is None else f"{name} from byte {self.start:,}"
 
     @property

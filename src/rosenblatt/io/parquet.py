@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,10 @@ from rosenblatt.errors import DataError, LabelError, MissingPackageError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.io.bad_lines import LISTED, BadLine
 from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.csv import (
-    CATEGORY,
-    DATE_KIND,
-    DROP,
-    NUMBER,
-    Layout,
-    label_column,
-    wanted_columns,
-)
+from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat
 from rosenblatt.io.limits import DEFAULT
 from rosenblatt.io.location import Piece, is_url, unreadable
-from rosenblatt.io.text_format import Encoder, Labels, Parsed, ReadOptions, Rows
+from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows
 
 READ_AHEAD = 2  # batches; pyarrow's 16 take more memory
 
@@ -45,7 +36,8 @@ def dataset_piece(dataset: Any) -> Piece:
     """What a dataset is called in messages, and the size of its files."""
     files = getattr(dataset, "files", None)
     name = "dataset" if files is None else f"dataset of {len(files)} files"
-    return Piece(name, "parquet", sum(path.stat().st_size for path in dataset_files(dataset)))
+    size = sum(path.stat().st_size for path in dataset_files(dataset))
+    return Piece(name, "parquet", size, dataset=dataset)
 
 
 def pyarrow() -> Any:
@@ -59,69 +51,47 @@ def pyarrow() -> Any:
     return pa
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """A record batch without the rows that were refused."""
-
-    columns: Any
-    labels: Any
-
-
-class Parquet:
+class Parquet(TableFormat):
     """One pass over Parquet files, or over a dataset. Rows take the place of lines."""
 
     name = "parquet"
 
-    def __init__(
-        self,
-        options: ReadOptions,
-        wanted: Sequence[str] | None,
-        dataset: Any = None,
-    ) -> None:
+    def __init__(self, options: ReadOptions, wanted: Sequence[str] | None) -> None:
         pyarrow()
-        self.options, self.wanted, self.dataset = options, wanted, dataset
-        self.encoder: Encoder | None = None
-        self.feature_names: tuple[str, ...] = ()
-        self.layout: Layout | None = None
+        super().__init__(options, wanted)
         self._names: list[str] = []  # of the columns that are read
-        self._others: list[str] = []  # why columns are not numbers
+        self._other: str | None = None  # the first column that is not numbers
 
     def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
         """The parsed batches of a file."""
         pa = pyarrow()
+        first: Piece | None = piece
+        try:
+            for batch, share in self._batches(piece):
+                yield self._parsed(batch, piece, share)._replace(begins=first)
+                first = None
+        except (OSError, pa.ArrowException) as e:
+            if isinstance(e, DataError):
+                raise
+            what = "" if piece.dataset is not None else " as Parquet"
+            raise unreadable(f"{piece}{what}", e) from e
+
+    def look(self, piece: Piece, stream: ByteStream | None) -> None:
+        """Find the columns of the first file."""
         if piece.is_pipe:
             raise DataError(
                 f"{piece} is a pipe, and Parquet cannot be read from one: its table of contents is "
                 "at the end. Write it to a file first."
             )
-        if stream is not None:
-            stream.close()
-        first: Piece | None = piece
-        try:
-            for batch, share in self._batches(piece):
-                if self.encoder is None and self._others:
-                    raise DataError(self._others[0])
-                parsed = self._parsed(batch, int(piece.size * share))
-                yield parsed._replace(begins=first)
-                first = None
-        except (OSError, pa.ArrowException) as e:
-            if isinstance(e, DataError):
-                raise
-            what = "" if self.dataset is not None else " as Parquet"
-            raise unreadable(f"{piece}{what}", e) from e
-
-    def look(self, piece: Piece) -> None:
-        """Find the columns of the first file."""
-        if self.dataset is not None:
-            self._begin(self.dataset.schema, piece)
+        if piece.dataset is not None:
+            self._begin(piece.dataset.schema, piece)
             return
         import pyarrow.parquet as pq
 
-        pa = pyarrow()
         try:
             with pq.ParquetFile(_source(piece)) as file:
                 self._begin(file.schema_arrow, piece, _columns_with_nulls(file))
-        except (OSError, pa.ArrowException) as e:
+        except (OSError, pyarrow().ArrowException) as e:
             if isinstance(e, DataError):
                 raise
             raise unreadable(f"{piece} as Parquet", e) from e
@@ -129,10 +99,10 @@ class Parquet:
     def _batches(self, piece: Piece) -> Iterator[tuple[Any, float]]:
         """Record batches, and which share of the rows has been read with each."""
         threads = self.options.threads > 1
-        if self.dataset is not None:
-            self._begin(self.dataset.schema, piece)
-            total, rows = self.dataset.count_rows(), 0
-            for batch in self.dataset.to_batches(
+        if piece.dataset is not None:
+            self._begin(piece.dataset.schema, piece)
+            total, rows = piece.dataset.count_rows(), 0
+            for batch in piece.dataset.to_batches(
                 columns=self._names, batch_size=self._step, batch_readahead=READ_AHEAD,
                 fragment_readahead=1, use_threads=threads,
             ):  # fmt: skip
@@ -157,87 +127,82 @@ class Parquet:
     def _begin(self, schema: Any, piece: Piece, empty: Sequence[int] = ()) -> None:
         names, place = list(schema.names), str(piece)
         DEFAULT.check("table_columns", len(names), place)
-        label = label_column(names, self.options, place, self.wanted)
-        forced = self.options.kinds or {}
-        kinds = tuple(forced.get(name) or _kind(schema.field(name).type) for name in names)
+        label = self.label_column(names, place)
         plain = [_is_plain(schema.field(name).type) for name in names]
-        used = [k for k, kind in enumerate(kinds) if k != label and kind != DROP]
-        only_numbers = all(plain[k] and k not in empty for k in used)
-        layout = Layout(tuple(names), label, kinds, only_numbers)
-        if self.layout is not None and self.layout.names != layout.names:
-            raise DataError(
-                f"the columns of {place} are {names[:20]}, those of the files before it "
-                f"{list(self.layout.names[:20])}. Give files of the same columns."
-            )
-        self.layout = self.layout or layout
-        wanted = list(layout.features) if self.wanted is None else self.wanted
-        used = wanted_columns(layout, wanted, place)
-        self.feature_names = tuple(names[k] for k in used)
-        self._others = [
-            f"column {names[k]!r} of {place} has values of type {schema.field(names[k]).type}, not "
-            "numbers. Encode or drop it first."
-            for k in used if not plain[k]
-        ]  # fmt: skip
+        if self.begin_file(names, label, place):
+            forced = self.options.kinds or {}
+            kinds = tuple(forced.get(name) or _kind(schema.field(name).type) for name in names)
+            used = (k for k, kind in enumerate(kinds) if k != label and kind != DROP)
+            only_numbers = all(plain[k] and k not in empty for k in used)
+            self.choose(Layout(tuple(names), label, kinds, only_numbers), place)
+        self._other = next((names[k] for k in self.used if not plain[k]), None)
+        self._names = [names[k] for k in self.used] + ([names[label]] if label is not None else [])
         if label is not None:
             _check_label_type(schema.field(names[label]).type, names[label], place)
-        self._names = [names[k] for k in used] + ([names[label]] if label is not None else [])
 
-    def _parsed(self, batch: Any, bytes_read: int) -> Parsed:
+    def _parsed(self, batch: Any, piece: Piece, share: float) -> Parsed:
         """The columns of a batch, without the rows that have no label or an impossible number."""
         import pyarrow as pa
 
-        assert self.layout is not None
-        n, names, kinds = batch.num_rows, self.layout.names, self.layout.kinds
-        good = np.ones(n, dtype=bool)
-        bad: list[BadLine] = []
-
-        def refuse(wrong: npt.NDArray[np.bool_], column: str, expected: str) -> None:
-            cells = batch.column(column)
-            for k in np.flatnonzero(wrong & good)[:LISTED]:
-                found = cells[int(k)].as_py()
-                shown = "nothing" if found is None else repr(found)[:80]
-                what = f"{expected} in column {column!r}"
-                bad.append(BadLine(int(k) + 1, names.index(column) + 1, what, shown, "row"))
-            good[wrong] = False
-
-        X = np.empty((n, len(self.feature_names)))
-        for k, name in enumerate(self.feature_names):
+        layout = self.layout
+        assert layout is not None
+        if self.encoder is None and self._other is not None:
+            raise DataError(
+                f"column {self._other!r} of {piece} has values of type "
+                f"{batch.column(self._other).type}, not numbers. Encode or drop it first."
+            )
+        kinds = dict(zip(layout.names, layout.kinds, strict=True))
+        if self.encoder is None:
+            kinds = dict.fromkeys(layout.names, NUMBER)
+        good, bad = np.ones(batch.num_rows, dtype=bool), []
+        for name in self._names:
             column = batch.column(name)
-            if self.encoder is None:
-                refuse(_nulls(column), name, "a number")
-                X[:, k] = _floats(column)
-                refuse(_beyond_floats(column, X[:, k]), name, "integers up to 2**53")
-            if pa.types.is_floating(column.type):
-                values = _floats(column)
-                wrong = ~np.isfinite(values) if self.encoder is None else np.isinf(values)
-                refuse(wrong, name, "a finite number")
-        if self.layout.label is not None:
-            label = names[self.layout.label]
-            refuse(_nulls(batch.column(label)), label, "a label")
-            if pa.types.is_floating(batch.column(label).type):
-                refuse(~np.isfinite(_floats(batch.column(label))), label, "a finite label")
-        bad.sort(key=lambda b: b.line)
+            is_label = layout.label is not None and name == layout.names[layout.label]
+            for wrong, expected in _wrong(column, is_label, self.encoder is None):
+                for k in np.flatnonzero(wrong & good)[:LISTED].tolist():
+                    found = column[k].as_py()
+                    shown = "nothing" if found is None else repr(found)[:80]
+                    what, place = f"{expected} in column {name!r}", layout.names.index(name)
+                    bad.append(BadLine(k + 1, place + 1, what, shown, "row"))
+                good &= ~wrong
+        n = batch.num_rows
         if not good.all():
-            batch, X = batch.filter(pa.array(good)), X[good]
-        columns: Any = X
-        if self.encoder is not None:
-            kind = dict(zip(names, kinds, strict=True))
-            made = tuple(_column(batch.column(name), kind[name]) for name in self.feature_names)
-            columns = ColumnBatch(self.feature_names, made, batch.num_rows)
-        labels = None if self.layout.label is None else batch.column(label)
-        content = _Batch(columns, labels)
-        kept = batch.num_rows
-        return Parsed(kept, n, n - kept, tuple(bad[:LISTED]), content, bytes_read)
+            batch = batch.filter(pa.array(good))
+        columns = tuple(_column(batch.column(name), kinds[name]) for name in self.feature_names)
+        labels = None if layout.label is None else batch.column(layout.names[layout.label])
+        content = ColumnBatch(self.feature_names, columns, batch.num_rows), labels
+        bad = sorted(bad, key=lambda b: b.line)[:LISTED]
+        skipped = n - batch.num_rows
+        return Parsed(batch.num_rows, n, skipped, tuple(bad), content, int(piece.size * share))
 
     def rows(self, parsed: Parsed) -> Rows:
         """Rows of numbers with their labels."""
-        content: _Batch = parsed.content
-        X = content.columns
+        batch, labels = parsed.content
         if self.encoder is not None:
-            X = self.encoder.encode(X)
-        if content.labels is None:
+            X = self.encoder.encode(batch)
+        else:
+            X = np.column_stack([column.values for column in batch.columns])
+        if labels is None:
             return Rows(X, Labels(np.full(parsed.n_rows, -1, np.int32), []))
-        return Rows(X, _labels(content.labels))
+        return Rows(X, _labels(labels))
+
+
+def _wrong(
+    column: Any, is_label: bool, only_numbers: bool
+) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
+    """Rows whose cell cannot be used, and what was expected."""
+    import pyarrow as pa
+
+    if is_label:
+        yield _nulls(column), "a label"
+    elif only_numbers:
+        yield _nulls(column), "a number"
+    if pa.types.is_floating(column.type):
+        values = _floats(column)
+        wrong = ~np.isfinite(values) if is_label or only_numbers else np.isinf(values)
+        yield wrong, "a finite label" if is_label else "a finite number"
+    elif pa.types.is_integer(column.type) and only_numbers and not is_label:
+        yield _beyond_floats(column), "integers up to 2**53"
 
 
 def _source(piece: Piece) -> Any:
@@ -252,7 +217,7 @@ def _column(column: Any, kind: str) -> NumberColumn | TextColumn | DateColumn:
     if types.is_dictionary(column.type) and not _is_text(column.type.value_type):
         column = column.dictionary_decode()
     try:
-        if types.is_boolean(column.type):
+        if types.is_boolean(column.type) and kind != NUMBER:
             flags: Any = np.from_dlpack(column.cast(pa.int32()).fill_null(-1))
             return TextColumn(flags.copy(), ("false", "true"))
         if kind == NUMBER:
@@ -336,15 +301,11 @@ def _check_label_type(type: Any, name: str, place: str) -> None:
         )
 
 
-def _beyond_floats(column: Any, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _beyond_floats(column: Any) -> npt.NDArray[np.bool_]:
     """Integers beyond 2**53; 2**53 + 1 is rounded to 2**53, so the integer itself is compared."""
-    import pyarrow as pa
-
-    large = np.abs(values) >= LARGEST_INTEGER
-    if not pa.types.is_integer(column.type):
-        return np.zeros(len(values), bool)
-    for at in np.flatnonzero(large):
-        value = column[int(at)].as_py()
+    large = np.abs(_floats(column)) >= LARGEST_INTEGER
+    for at in np.flatnonzero(large).tolist():
+        value = column[at].as_py()
         large[at] = value is not None and abs(value) > LARGEST_INTEGER
     return large
 

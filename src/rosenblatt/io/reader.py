@@ -18,14 +18,13 @@ from rosenblatt.data.source import LabelIndex, Source, check_exact
 from rosenblatt.errors import DataError, MalformedLineError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.csv import Csv, Layout
-from rosenblatt.io.libsvm import Libsvm, index_of
+from rosenblatt.io.csv import Csv
+from rosenblatt.io.libsvm import Libsvm
 from rosenblatt.io.location import KNOWN, Piece, format_of_bytes, locate
 from rosenblatt.io.parquet import Parquet, dataset_piece, is_dataset
 from rosenblatt.io.progress import Progress
 from rosenblatt.io.text_format import (
     SETTINGS,
-    Encoder,
     Format,
     Labels,
     Parsed,
@@ -46,7 +45,6 @@ class FileSource(Source):
     pieces : list of Piece
     format : Format
     options : ReadOptions
-    labels : LabelIndex or None
     stream : ByteStream or None
         A pipe that is open already.
 
@@ -63,11 +61,10 @@ class FileSource(Source):
         pieces: Sequence[Piece],
         format: Format,
         options: ReadOptions,
-        labels: LabelIndex | None,
         stream: ByteStream | None,
     ) -> None:
         self.pieces, self.format, self.options = pieces, format, options
-        self.labels = LabelIndex() if labels is None else labels
+        self.labels = LabelIndex()
         self.repeatable = stream is None
         self._stream, self._used = stream, False
         self.skipped, self.unlabelled = SkippedLines(), 0
@@ -86,32 +83,13 @@ class FileSource(Source):
         return known or (self._stream.bytes_read if self._stream is not None else 0)
 
     @property
-    def layout(self) -> Layout | None:
-        """The columns of a table; None for other formats."""
-        return getattr(self.format, "layout", None)
-
-    @property
-    def encoder(self) -> Any:
-        """What makes rows of numbers of table columns; None if they are numbers."""
-        return getattr(self.format, "encoder", None)
-
-    def encode_with(self, encoder: Encoder) -> None:
-        """Make rows of the columns of a table with this encoder. Call it before reading."""
-        self.format.encoder = encoder  # type: ignore[attr-defined]  # of tables
-
-    @property
-    def first_column(self) -> int:
-        """Columns before it have no feature: 1 where LIBSVM indices count from 1."""
-        return getattr(self.format, "first_column", 0)
-
-    @property
-    def large_indices(self) -> npt.NDArray[np.int64] | None:
-        """LIBSVM indices of the columns after PLAIN_COLUMNS; None if there are none."""
-        return getattr(self.format, "large_indices", None)
+    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns of tables, and of features of VW text."""
+        return self.format.feature_names
 
     def columns(self, n: int) -> slice:
         """Which of n columns have features, after a pass."""
-        first = self.first_column
+        first = self.format.first_column
         width = self.options.n_features
         return slice(first, n if width is None else min(n, first + width))
 
@@ -121,7 +99,6 @@ class FileSource(Source):
         for rows, first_row, end in self.rows(after):
             X, y, weight = rows
             codes = self._codes(y)
-            self.feature_names = self.format.feature_names
             self.unlabelled += int(np.count_nonzero(codes < 0))
             if rest := Block(X, codes, weight, first_row, end).after(after):
                 yield rest
@@ -164,8 +141,8 @@ class FileSource(Source):
             skipped = SkippedLines(after.skipped, self.skipped.first[: after.skipped])
         else:
             self.unlabelled = 0
-            if self.encoder is not None:
-                self.encoder.begin()
+            if self.format.encoder is not None:
+                self.format.encoder.begin()
         self.skipped = skipped
         piece, total = self.pieces[0], sum(p.size for p in self.pieces)
         for parsed in self._parsed(offset):
@@ -191,8 +168,8 @@ class FileSource(Source):
         """Rows whose columns count from 0, which the first block settles for LIBSVM text."""
         base = None
         for rows, first_row, end in self.rows():
-            base = self.first_column if base is None else base
-            if self.first_column != base:
+            base = self.format.first_column if base is None else base
+            if self.format.first_column != base:
                 raise DataError(
                     f"an index is 0 among rows {first_row} to {end.rows - 1}; all rows before had "
                     "indices from 1. Pass zero_based=True."
@@ -221,17 +198,14 @@ class FileSource(Source):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         """What reading has found so far, as JSON can hold it, and as arrays."""
-        table, arrays = ({}, {}) if self.encoder is None else self.encoder.get_state()
+        facts, arrays = self.format.get_state()
         found = {
-            "feature_names": list(self.format.feature_names),
-            "first_column": self.first_column,
-            "large_indices": [] if self.large_indices is None else self.large_indices.tolist(),
             "words": self.labels.words if self.labels.values.dtype.kind in "if" else [],
             "skipped": asdict(self.skipped),
             "unlabelled": self.unlabelled,
-            "table": table,
+            "format": facts,
         }
-        return found, {f"table.{name}": array for name, array in arrays.items()}
+        return found, arrays
 
     def set_state(self, state: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Continue with what an earlier run found; the labels are there already."""
@@ -239,14 +213,7 @@ class FileSource(Source):
             self.labels.set_state(self.labels.values, self.labels.closed, list(map(str, words)))
         self.skipped = SkippedLines.from_dict(state["skipped"])
         self.unlabelled = int(state["unlabelled"])
-        self.feature_names = tuple(map(str, state["feature_names"]))
-        if isinstance(self.format, Libsvm):
-            self.format.first_column = int(state["first_column"])
-            if self.format.features is not None:
-                self.format.features = index_of(state["large_indices"])
-        if self.encoder is not None:
-            held = {k.removeprefix("table."): a for k, a in arrays.items() if k[:6] == "table."}
-            self.encoder.set_state(state["table"], held)
+        self.format.set_state(state["format"], arrays)
 
     def described(self) -> dict[str, Any]:
         """What was asked for, as JSON can hold it."""
@@ -259,48 +226,52 @@ class FileSource(Source):
 
     def settings(self) -> dict[str, Any]:
         """How the files were read, with what was found out, for the file of a model."""
-        format, options = self.format, self.options
-        held: dict[str, Any] = {"format": format.name}
-        if isinstance(format, Libsvm):
-            held["zero_based"] = self.first_column == 0 and format.zero_based is not False
-        elif isinstance(format, VWText):
-            held |= {"bits": format.bits, "hash": format.hash, "constant": format.constant}
-        else:
-            held["target"] = str(options.target)
-        if isinstance(format, Csv):
-            held["delimiter"] = format.delimiter
-            if options.header is not None:
-                held["header"] = options.header
-            if options.missing:
-                held["missing"] = list(options.missing)
-        return held
+        return {"format": self.format.name, **self.format.settings()}
+
+
+def identify(place: Any, format: str | None = None) -> tuple[list[Piece], str, ByteStream | None]:
+    """The files of a place, their format, and the stream of a pipe, which is open."""
+    if is_dataset(place):
+        if format not in (None, "parquet"):
+            raise ParameterError(f"a dataset of pyarrow has no format, got format={format!r}.")
+        return [dataset_piece(place)], "parquet", None
+    pieces = [place] if isinstance(place, Piece) else locate(place, format)
+    first = pieces[0]
+    name = format or first.format
+    if name is not None and not first.is_pipe:
+        return pieces, name, None
+    stream = ByteStream(first)
+    name = name or format_of_bytes(stream.peek(PEEK))
+    if name is None or not first.is_pipe:
+        stream.close()
+    if name is None:
+        raise DataError(
+            f"cannot tell the format of {first} from its name or its first bytes. Say it: "
+            f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
+        )
+    return pieces, name, stream if first.is_pipe else None
 
 
 def open_source(
     place: Any,
     options: ReadOptions | None = None,
     *,
-    labels: LabelIndex | None = None,
     feature_names: Sequence[str] | None = None,
-    stream: ByteStream | None = None,
     features: FeatureIndex | None = None,
 ) -> FileSource:
     """Open a file, folder, URL, pipe or dataset of pyarrow as a source.
 
     Parameters
     ----------
-    place : str, Path or dataset of pyarrow
+    place : str, Path, dataset of pyarrow, or what `identify` returned
         "-" is standard input.
     options : ReadOptions or None
-    labels : LabelIndex or None
-        Codes of labels that are known.
     feature_names : sequence of str or None
         Table columns to read, by name; the others are left out, and the label column may be
         missing.
-    stream : ByteStream or None
-        A pipe that is open already.
     features : FeatureIndex or None
-        LIBSVM: gives columns to indices from PLAIN_COLUMNS on. None: the index is the column.
+        LIBSVM: gives columns to indices from PLAIN_COLUMNS on; None: the index is the column. VW
+        text: gives columns to names.
 
     Returns
     -------
@@ -312,61 +283,21 @@ def open_source(
         If there is no such file.
     """
     options = options or ReadOptions()
-    dataset = place if is_dataset(place) else None
-    if dataset is not None:
-        if options.format not in (None, "parquet"):
-            raise ParameterError(
-                f"a dataset of pyarrow has no format, got format={options.format!r}."
-            )
-        pieces = [dataset_piece(dataset)]
-    elif isinstance(place, Piece):
-        pieces = [place]
-    else:
-        pieces = locate(place, options.format)
-    first = pieces[0]
-    name = options.format or first.format
-    if stream is None and dataset is None and (name is None or first.is_pipe):
-        stream = ByteStream(first)
-    if name is None and stream is not None:
-        name = format_in(stream)
-    assert name is not None
+    found = place if isinstance(place, tuple) else identify(place, options.format)
+    pieces, name, stream = found
     try:
-        options.check_format(name, str(first))
-        format: Any
-        if name in ("libsvm", "vw"):
-            format = Libsvm(options, features) if name == "libsvm" else VWText(options)
-        elif name == "csv":
-            format = Csv(options, feature_names)
-            look = stream or ByteStream(first)
-            try:
-                format.begin(look)
-            finally:
-                if stream is None:
-                    look.close()
+        options.check_format(name, str(pieces[0]))
+        format: Format
+        if name in ("csv", "parquet"):
+            format = (Csv if name == "csv" else Parquet)(options, feature_names)
         else:
-            format = Parquet(options, feature_names, dataset)
-            if not first.is_pipe:
-                format.look(first)
+            format = (Libsvm if name == "libsvm" else VWText)(options, features)
+        format.look(pieces[0], stream)
     except BaseException:
         if stream is not None:
             stream.close()
         raise
-    if stream is not None and not first.is_pipe:
-        stream.close()
-        stream = None
-    return FileSource(pieces, format, options, labels, stream)
-
-
-def format_in(stream: ByteStream) -> str:
-    """The format that the first bytes tell."""
-    name = format_of_bytes(stream.peek(PEEK))
-    if name is None:
-        stream.close()
-        raise DataError(
-            f"cannot tell the format of {stream.piece} from its name or its first bytes. Say it: "
-            f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
-        )
-    return name
+    return FileSource(pieces, format, options, stream)
 
 
 # ---------------------------------------------------------------------------- chunks and tables
@@ -388,7 +319,7 @@ class FileChunks:
     skipped : SkippedLines
         Malformed lines that the latest pass has skipped so far.
     feature_names : tuple of str
-        Names of the columns of tables.
+        Names of the columns of tables, and of features of VW text.
     """
 
     def __init__(self, place: Any, options: ReadOptions) -> None:
@@ -412,7 +343,7 @@ class FileChunks:
         self._opened = source
         if labels is not None:  # to train on
             source.labels = labels
-            if isinstance(source.format, Libsvm) and source.format.n_features is None:
+            if source.format.name == "libsvm" and source.options.n_features is None:
                 source.format.features = FeatureIndex()
         return source
 
@@ -452,7 +383,6 @@ def read_chunks(
     zero_based: bool | str | None = None,
     bits: int | None = None,
     hash: str | None = None,
-    constant: bool | None = None,
     missing: Sequence[str] | None = None,
     on_error: str = "raise",
     chunk_bytes: int = ReadOptions.chunk_bytes,
@@ -486,11 +416,11 @@ def read_chunks(
         LIBSVM: whether indices count from 0. None: from 1, unless the first chunk has an index 0;
         an index 0 in a later chunk is then an error; `read` looks at the whole file.
     bits : int, optional
-        VW text: features go to 2**bits positions, from 1 to 30, as with `vw -b`. 18 if left out.
+        VW text: features go to 2**bits positions, from 1 to 30, as with `vw -b`. None: they have
+        columns in the order in which they first appear, so later chunks may be wider.
     hash : {"strings", "all"}, optional
-        VW text: as `vw --hash`. With "strings", the default, a name of digits is a number.
-    constant : bool, optional
-        VW text: whether to add VW's constant feature.
+        VW text, with `bits`: as `vw --hash`. With "strings", the default, a name of digits is a
+        number.
     missing : sequence of str, optional
         CSV: marks of missing values besides ?, NA, N/A, n/a, #N/A, NaN, nan, NULL, null and None.
         They apply to labels too.
@@ -526,7 +456,7 @@ def read_chunks(
     """
     options = ReadOptions(
         format=format, target=target, header=header, delimiter=delimiter, n_features=n_features,
-        zero_based=zero_based, bits=bits, hash=hash, constant=constant, missing=missing,
+        zero_based=zero_based, bits=bits, hash=hash, missing=missing,
         on_error=on_error, chunk_bytes=chunk_bytes, threads=threads, max_line_bytes=max_line_bytes,
         progress=progress,
     )  # fmt: skip
@@ -615,7 +545,7 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
     if len(words):
         labels_of_all = words.values[labels_of_all]
     whole = blocks[0] if len(blocks) == 1 else stack(blocks)
-    X = source.columns_from(whole.X, source.first_column)
+    X = source.columns_from(whole.X, source.format.first_column)
     return Table(
         X.to_scipy() if isinstance(X, Csr) else X, labels_of_all, source.format.feature_names,
         whole.sample_weight, source.skipped, more,

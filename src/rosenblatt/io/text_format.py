@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.errors import ParameterError
-from rosenblatt.features.column_batch import ColumnBatch
-from rosenblatt.io.bad_lines import BadLine
+from rosenblatt._core import FeatureIndex, ParsedRows, renumber_columns
+from rosenblatt.errors import LimitError, ParameterError
+from rosenblatt.io.bad_lines import BadLine, describe
 from rosenblatt.io.byte_stream import (
     ByteStream,
     TextBlock,
@@ -23,11 +23,15 @@ from rosenblatt.io.limits import DEFAULT
 from rosenblatt.io.location import KNOWN, Piece
 from rosenblatt.io.progress import Progress
 
+if TYPE_CHECKING:
+    from rosenblatt.features.table_features import TableFeatures
+    from rosenblatt.io.layout import Layout
+
 CHUNK_BYTES = 1 << 21
 THREADS = 2
 SETTINGS = {
     "libsvm": ("n_features", "zero_based"),
-    "vw": ("bits", "hash", "constant"),
+    "vw": ("bits", "hash"),
     "csv": ("target", "header", "delimiter", "missing", "kinds", "bits"),
     "parquet": ("target", "kinds", "bits"),
 }
@@ -50,7 +54,6 @@ class ReadOptions:
     zero_based: bool | str | None = None
     bits: int | None = None
     hash: str | None = None
-    constant: bool | None = None
     missing: Sequence[str] | None = None
     kinds: Mapping[str, str] | None = None
     optional_label: bool = False  # rows to predict may have no label column
@@ -112,16 +115,6 @@ class ReadOptions:
             )
 
 
-class Encoder(Protocol):
-    """What turns table columns of any kind into rows of numbers."""
-
-    def begin(self) -> None:
-        """The first row comes next."""
-
-    def encode(self, batch: ColumnBatch) -> Any:
-        """Rows of numbers, dense or Csr."""
-
-
 class Labels(NamedTuple):
     """Labels as places in a list of texts; -1: none.
 
@@ -159,27 +152,73 @@ class Parsed(NamedTuple):
     lines_before: int = 0
 
 
-class Format(Protocol):
-    """How one format is read, and what has been found out while reading."""
+class Format:
+    """How one format is read, and what has been found out while reading.
 
-    name: str
-    feature_names: tuple[str, ...]
-
-    def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
-        """The parsed blocks of a file, from a byte on; `stream` if it is open already."""
-
-    def rows(self, parsed: Parsed) -> Rows:
-        """The rows of a parsed block; blocks come in order."""
-
-
-class TextFormat:
-    """Formats made of lines. A format has `parse` and `rows`."""
+    Attributes
+    ----------
+    feature_names : tuple of str
+        Of tables, and of VW text that is not hashed.
+    encoder : TableFeatures or None
+        What makes rows of numbers of table columns; None if they are numbers. Set it before
+        reading.
+    layout : Layout or None
+        The columns of a table.
+    first_column : int
+        Columns before it have no feature: 1 where LIBSVM indices count from 1.
+    features : FeatureIndex or None
+        VW text: features by name. LIBSVM: indices from PLAIN_COLUMNS on, in the order of columns.
+    """
 
     name = ""
     feature_names: tuple[str, ...] = ()
+    encoder: TableFeatures | None = None
+    layout: Layout | None = None
+    first_column = 0
+    features: FeatureIndex | None = None
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
+
+    def look(self, piece: Piece, stream: ByteStream | None) -> None:
+        """Look at the first file, or at its beginning."""
+
+    def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
+        """The parsed blocks of a file, from a byte on; `stream` if it is open already."""
+        raise NotImplementedError
+
+    def rows(self, parsed: Parsed) -> Rows:
+        """The rows of a parsed block; blocks come in order."""
+        raise NotImplementedError
+
+    def settings(self) -> dict[str, Any]:
+        """How files were read, with what was found out, for the file of a model."""
+        return {}
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What reading has found so far, as JSON can hold it, and as arrays."""
+        if self.encoder is not None:
+            return self.encoder.get_state()
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        if self.features is not None:
+            names, offsets, spaces = self.features.arrays()
+            arrays = {"names": names, "offsets": offsets, "spaces": spaces}
+        return {"first_column": self.first_column}, arrays
+
+    def set_state(self, facts: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on with what an earlier run found."""
+        if self.encoder is not None:
+            self.encoder.set_state(facts, arrays)
+            return
+        self.first_column = int(facts["first_column"])
+        if self.features is not None:
+            self.features = FeatureIndex.from_arrays(
+                arrays["names"], arrays["offsets"], arrays["spaces"]
+            )
+
+
+class TextFormat(Format):
+    """Formats made of lines. A format has `parse` and `rows`."""
 
     def begin(self, stream: ByteStream) -> tuple[int, int]:
         """Look at the head of a file. Returns bytes and lines before the first record."""
@@ -221,3 +260,34 @@ class TextFormat:
         for parsed in parse_in_order(blocks(), self.parse, options.threads, not piece.is_pipe):
             yield parsed._replace(begins=first, lines_before=lines)
             first = None
+
+
+class IndexedFormat(TextFormat):
+    """Formats of sparse rows whose features may get columns in the order in which they appear.
+
+    `features` that are there already are those of a model: others have no weight.
+    """
+
+    def __init__(self, options: ReadOptions, features: FeatureIndex | None) -> None:
+        super().__init__(options)
+        self.features = features
+        self._closed = features is not None and len(features) > 0
+
+    def parsed(self, rows: ParsedRows, block: TextBlock, own: FeatureIndex | None) -> Parsed:
+        """The rows of a block, whose features have columns of their `own`."""
+        bad = tuple(describe(line, block.data, block.size) for line in rows.bad_lines)
+        return Parsed(
+            len(rows.labels), rows.n_lines, rows.n_bad_lines, bad, (rows, own),
+            block.bytes_read, block.offset,
+        )  # fmt: skip
+
+    def indexed(self, rows: ParsedRows, own: FeatureIndex, first: int = 0) -> int:
+        """Replace columns from `first` on, in place. Returns how many columns there are."""
+        assert self.features is not None
+        columns, count = self.features.add_all(own), len(self.features)
+        if not self._closed and len(columns) and columns.min() < 0:
+            option = "bits (--hash-bits)" if self.name == "vw" else None
+            raise LimitError("names of features", count + 1, count, "The file", option)
+        columns[columns < 0] = count  # beyond all that have a weight
+        renumber_columns(rows.indptr, rows.indices, rows.values, columns, first)
+        return first + count + self._closed

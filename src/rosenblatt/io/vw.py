@@ -1,40 +1,54 @@
-"""VW text: files of `label weight |namespace feature:value ...`, hashed as Vowpal Wabbit does."""
+"""VW text: files of `label weight |namespace feature:value ...`, as Vowpal Wabbit reads them."""
 
 from __future__ import annotations
 
-from rosenblatt._core import ParsedRows, parse_vw
+from typing import Any
+
+from rosenblatt._core import FeatureIndex, ParsedRows, parse_vw
 from rosenblatt.data.block import Csr
 from rosenblatt.errors import ParameterError
-from rosenblatt.io.bad_lines import describe
 from rosenblatt.io.byte_stream import TextBlock
-from rosenblatt.io.text_format import Parsed, ReadOptions, Rows, TextFormat
+from rosenblatt.io.text_format import IndexedFormat, Parsed, ReadOptions, Rows
 
 
-class VWText(TextFormat):
-    """One pass over VW text."""
+class VWText(IndexedFormat):
+    """One pass over VW text. Features have columns in the order in which they first appear.
+
+    With `bits` they have those of Vowpal Wabbit, which hashes their names.
+    """
 
     name = "vw"
 
-    def __init__(self, options: ReadOptions) -> None:
-        super().__init__(options)
-        self.bits = 18 if options.bits is None else options.bits
-        self.hash = options.hash or "strings"
-        self.constant = bool(options.constant)
-        if self.hash not in ("strings", "all"):
+    def __init__(self, options: ReadOptions, features: FeatureIndex | None) -> None:
+        super().__init__(options, features)
+        self.bits, self.hash = options.bits, options.hash
+        if self.hash not in (None, "strings", "all"):
             raise ParameterError(f"hash must be 'strings' or 'all', got {self.hash!r}.")
+        if self.bits is None and self.hash is not None:
+            raise ParameterError(f"hash={self.hash!r} needs bits, to which names are hashed.")
+        if self.bits is not None:
+            self.features = None
+        elif self.features is None:
+            self.features = FeatureIndex()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names after their namespaces."""
+        return () if self.features is None else tuple(self.features.names("^"))
+
+    def settings(self) -> dict[str, Any]:
+        """How files were read, with what was found out, for the file of a model."""
+        return {} if self.bits is None else {"bits": self.bits, "hash": self.hash or "strings"}
 
     def parse(self, block: TextBlock) -> Parsed:
         """The rows of a block; any thread."""
+        own = None if self.features is None else FeatureIndex()
         text = memoryview(block.data)[: block.size]
-        rows = parse_vw(text, self.bits, self.hash == "all", self.constant)
-        bad = tuple(describe(line, block.data, block.size) for line in rows.bad_lines)
-        return Parsed(
-            len(rows.labels), rows.n_lines, rows.n_bad_lines, bad, rows, block.bytes_read,
-            block.offset,
-        )  # fmt: skip
+        rows = parse_vw(text, self.bits or 18, self.hash == "all", features=own)
+        return self.parsed(rows, block, own)
 
     def rows(self, parsed: Parsed) -> Rows:
-        """Rows of 2**bits columns."""
-        rows: ParsedRows = parsed.content
-        X = Csr(rows.values, rows.indices, rows.indptr, 1 << self.bits)
-        return Rows(X, rows.labels, rows.weights)
+        """Rows as wide as all rows so far."""
+        rows: ParsedRows = parsed.content[0]
+        width = 1 << self.bits if self.bits is not None else self.indexed(*parsed.content)
+        return Rows(Csr(rows.values, rows.indices, rows.indptr, width), rows.labels, rows.weights)

@@ -17,6 +17,7 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.data.labels import as_labels, sorted_classes
 from rosenblatt.data.source import ChunkSource, LabelIndex, Source
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.features.feature_index import pairs_of
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
@@ -216,14 +217,20 @@ def fit_result(
     names, deviations = given_names or tuple(source.feature_names or ()), None
     spaces: tuple[str, ...] = ()
     if read is not None:
-        coef, table = coef[:, read.columns(coef.shape[1])], read.encoder
+        coef, table = coef[:, read.columns(coef.shape[1])], read.format.encoder
     if given_names is not None and len(names) != coef.shape[1]:
         raise ParameterError(
             f"feature_names has {len(names)} names, the rows have {coef.shape[1]} features."
         )
+    large = np.zeros(0, np.int64)
+    if read is not None and read.format.features is not None:
+        if read.format.name == "vw":
+            names, spaces = pairs_of(read.format.features)
+        else:
+            large = np.array(read.format.features.names(), np.int64)
     if table is not None:
         coef = np.pad(coef, ((0, 0), (0, table.n_features - coef.shape[1])))
-        names, spaces = table.names()
+        names, spaces = pairs_of(table.index)
         if run.scaled is not None:
             coef, intercept = run.scaled.unscaled(coef, intercept)
             deviations = run.scaled.deviations(table.n_features)
@@ -241,7 +248,7 @@ def fit_result(
         },
         columns=None if table is None or table.is_plain else table.to_dict(),
         namespaces=spaces, deviations=deviations,
-        large_indices=None if read is None else read.large_indices,
+        large_indices=large if len(large) else None,
     )  # fmt: skip
     more: dict[str, Any] = {}
     if read is not None:
@@ -365,7 +372,7 @@ def fit_file(
     with saved as saves:
         run = train(
             source, settings, scratch=out.parent, shuffle=options.get("random_state"),
-            watcher=watcher, checkpoint=saves, scaled=source.encoder if scaled else None,
+            watcher=watcher, checkpoint=saves, scaled=source.format.encoder if scaled else None,
         )  # fmt: skip
         result = fit_result(run, began, options, source, out=out)
         save_model(result.model, out)
@@ -392,7 +399,7 @@ def check_scale(scale: Any) -> None:
 
 def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], object]) -> bool:
     """Encode the columns of a table if they are no numbers. Returns whether to scale them."""
-    layout, options = source.layout, source.options
+    layout, options = source.format.layout, source.options
     if layout is None:
         if scale:
             raise ParameterError(
@@ -417,7 +424,7 @@ def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], ob
             f"column {printable(name)} has numbers, and texts such as {printable(text)!r}: each "
             f"value is a category. --column {printable(name)}=number (kinds=) takes it for numbers."
         )
-    source.encode_with(TableFeatures(layout.features, FeatureIndex(options.bits)))
+    source.format.encoder = TableFeatures(layout.features, FeatureIndex(options.bits))
     return scaled
 
 
@@ -541,7 +548,7 @@ def fit_stream(
     if isinstance(chunks, FileChunks):
         source: Any = chunks.source(labels)
         scaled = encode_table(source, scale, watcher.say)
-        scaler, cached = source.encoder if scaled else None, max_iter > 1
+        scaler, cached = source.format.encoder if scaled else None, max_iter > 1
     else:
         tables = TableChunks(chunks, kinds, missing, scale)
         table, reader = tables.table, {"missing": list(missing)} if missing else {}

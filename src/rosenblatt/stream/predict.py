@@ -14,20 +14,19 @@ import numpy.typing as npt
 from rosenblatt import _core
 from rosenblatt.data.source import label_key
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.features.feature_index import closed_index
 from rosenblatt.io.atomic import check_output, replace_file
 from rosenblatt.io.bad_lines import SkippedLines
-from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.libsvm import index_of
-from rosenblatt.io.location import STANDARD_INPUT, locate
-from rosenblatt.io.parquet import is_dataset
+from rosenblatt.io.location import STANDARD_INPUT
 from rosenblatt.io.progress import Watcher
-from rosenblatt.io.reader import FileSource, format_in, open_source
+from rosenblatt.io.reader import FileSource, identify, open_source
 from rosenblatt.io.text_format import SETTINGS, Labels, ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model
 from rosenblatt.stream.fit import local_files
 
 Array = npt.NDArray[Any]
+TABLES = ("csv", "parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,46 +211,34 @@ def csv_field(text: str) -> str:
 def _opened(model: LinearModel, file: Any, given: dict[str, Any]) -> FileSource:
     """The file, read as that of the model where nothing else is said."""
     given = {k: v for k, v in given.items() if v is not None}
-    dataset = is_dataset(file)
     options = ReadOptions.of(given)
-    pipe: Any = None
-    name = options.format or ("parquet" if dataset else None)
-    if name is None:
-        piece = locate(file)[0]
-        name = piece.format
-        if name is None:
-            pipe = ByteStream(piece)
-            name = format_in(pipe)
-            if not piece.is_pipe:
-                pipe.close()
-                pipe = None
-    trained, was = model.reader.get("format"), dict(model.reader)
+    found = identify(file, options.format)
+    name, trained, was = found[1], model.reader.get("format"), dict(model.reader)
     if trained and (trained == "vw") != (name == "vw"):
         raise DataError(
             f"the model was trained on {trained}, and {file} is read as {name}: features of VW "
-            "text are hashed, so those of one are not those of the other. Give the same format."
+            "text have names or are hashed, so those of one are not those of the other. Give the "
+            "same format."
+        )
+    if model.columns is not None and name not in TABLES:
+        raise DataError(
+            f"the model was trained on columns, and {file} is read as {name}. Give CSV or Parquet."
         )
     if name != trained:
         was = {"target": was["target"]} if "target" in was else {}
     was.pop("delimiter", None)
     kept = {k: v for k, v in was.items() if k in SETTINGS[name] and k not in given}
     options = replace(options, optional_label="target" not in given, **kept)
-    tables, encoder, wanted = ("csv", "parquet"), None, None
-    if model.columns is not None:
-        if name not in tables:
-            raise DataError(
-                f"the model was trained on columns, and {file} is read as {name}. Give CSV or "
-                "Parquet."
-            )
-        encoder = model.table
-        assert encoder is not None
-        options, wanted = replace(options, kinds=encoder.kinds), list(encoder.kinds)
-    elif name in tables:
-        wanted = list(model.feature_names) or None
+    if model.table is not None:
+        options = replace(options, kinds=model.table.kinds)
+        source = open_source(found, options, feature_names=list(model.table.kinds))
+        source.format.encoder = model.table
+        return source
+    if name in TABLES:
+        return open_source(found, options, feature_names=list(model.feature_names) or None)
     features = None
-    if model.large_indices is not None:
-        features = index_of(model.large_indices, closed=True)
-    source = open_source(file, options, feature_names=wanted, stream=pipe, features=features)
-    if encoder is not None:
-        source.encode_with(encoder)
-    return source
+    if name == "vw" and model.feature_names:
+        features = closed_index(model.feature_names, model.namespaces)
+    elif model.large_indices is not None:
+        features = closed_index(list(map(str, model.large_indices.tolist())))
+    return open_source(found, options, features=features)

@@ -19,7 +19,7 @@ import numpy as np
 
 from rosenblatt.cluster.futures import PATIENCE, client_or_default, gathered, wait_for
 from rosenblatt.cluster.machine import ClusterMachine, check_mixing
-from rosenblatt.cluster.source import DaskSource
+from rosenblatt.cluster.source import DaskSource, spread
 from rosenblatt.cluster.train import train
 from rosenblatt.data.block import Block, Csr, Position, as_csr, stack
 from rosenblatt.data.labels import check_two_classes
@@ -277,7 +277,7 @@ def _read(
         width = options.n_features
     rows = gathered(client, client.map(_n_rows, futures, pure=False), names, timeout)
     firsts, n = list(accumulate(rows, initial=0))[:-1], len(futures)
-    blocks = client.map(_placed, futures, numbers, firsts, [base] * n, [width] * n, pure=False)
+    blocks = spread(client, futures, _placed, numbers, firsts, [base] * n, [width] * n)
     names = read[0].names
     return DaskSource(blocks, labels.classes, client, timeout, feature_names=names), read
 

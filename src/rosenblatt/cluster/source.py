@@ -47,12 +47,27 @@ class DaskSource(Source):
     They are read and checked when this is made, so several fits and several questions about the
     same rows need not read them again.
 
+    Parameters
+    ----------
+    futures : sequence of distributed.Future
+        One per shard, of a :class:`~rosenblatt.data.block.Block`; :meth:`of` makes them.
+    classes : array
+        The labels of all rows, sorted.
+    client : distributed.Client
+        The cluster.
+    timeout : float, default=60
+        Seconds without any worker before work is given up.
+    columns : TableFeatures or None
+        What was done to columns of categories.
+    feature_names : sequence of str
+        Names of the columns, if they have some.
+
     Attributes
     ----------
-    futures : tuple
-        One per shard, of a :class:`~rosenblatt.data.block.Block`.
     labels : LabelIndex
-        The labels of all rows, sorted.
+        The labels.
+    n_rows, n_features : int
+        Size of the data.
     sizes : tuple of int
         Rows of each shard.
     class_rows, class_weights : array of shape (shards, classes)
@@ -61,14 +76,18 @@ class DaskSource(Source):
         float32 if all rows are, else float64.
     nbytes : int
         Of all rows and labels in memory.
-    columns : TableFeatures or None
-        What was done to columns of categories.
-    client : distributed.Client
-        The cluster.
-    timeout : float
-        Seconds without any worker before work is given up.
     passes, n_taken : int
         Questions asked of all shards so far, and rows fetched.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> X = da.from_array([[-2.0], [0.0], [0.0], [2.0]], chunks=(2, 1))
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+    ...     rows = DaskSource.of(X, [0, 0, 1, 1])
+    >>> rows.sizes, rows.labels.classes.tolist()
+    ((2, 2), [0, 1])
     """
 
     remote = True
@@ -163,16 +182,25 @@ class DaskSource(Source):
         check_two_classes(classes)
         dtype = np.result_type(*(fact.dtype for fact in facts))
         ends = list(itertools.accumulate((fact.n_rows for fact in facts), initial=0))
-        blocks = client.map(
-            _block, rows, ends[:-1], [classes] * len(rows), [dtype] * len(rows), pure=False
-        )
+        blocks = spread(client, rows, _block, ends[:-1], [classes] * len(rows), [dtype] * len(rows))
         return cls(blocks, classes, client, timeout, columns, names)
 
     def __len__(self) -> int:
         return len(self.futures)
 
     def only(self, which: Sequence[int]) -> DaskSource:
-        """Some of the shards."""
+        """Return some of the shards.
+
+        Parameters
+        ----------
+        which : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        DaskSource
+            Rows keep their numbers.
+        """
         part = object.__new__(type(self))
         part.__dict__ = {k: v for k, v in vars(self).items() if k != "_taken"}
         part.futures = tuple(self.futures[k] for k in which)
@@ -186,22 +214,16 @@ class DaskSource(Source):
     # ------------------------------------------------------------------ questions and answers
 
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
-        """Shard after shard on this machine."""
         for future in self.futures:
             (block,) = gathered(self.client, [future], "shard", self.timeout)
             if (rest := block.after(after)) is not None:
                 yield rest
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """function(block, *args) for every shard, in the order of the rows.
-
-        It runs where the shard is, and must depend on its arguments alone and change none of them.
-        """
         leaves = self._asked(function, args)
         return gathered(self.client, leaves, "shard", self.timeout)
 
     def map_and_keep(self, function: Callable[..., Any], *args: Any) -> PerBlock:
-        """The same for values that stay where the shard is."""
         leaves = self._asked(function, args)
         wait_for(self.client, leaves, "shard", self.timeout)
         return PerBlock(tuple(leaves))
@@ -209,10 +231,24 @@ class DaskSource(Source):
     def reduce(
         self, function: Callable[..., Any], combine: Callable[[list[Any]], Any], *args: Any
     ) -> Any:
-        """combine(...combine([function(block, *args), ...])...): neighbours first, in a tree.
+        """Combine function(block, *args) of all shards, neighbours first, in a tree.
 
         The tree depends on the number of shards alone, so sums are rounded in the same order
-        whoever computes them. `combine` takes a list of results, 8 at most, and gives one.
+        whoever computes them.
+
+        Parameters
+        ----------
+        function : callable
+            Called with each block where it is; depends on its arguments alone, and changes none.
+        combine : callable
+            Takes a list of results, 8 at most, and returns one.
+        *args : Any
+            Further arguments of `function`.
+
+        Returns
+        -------
+        Any
+            The one result.
         """
         leaves = level = self._asked(function, args)
         while len(level) > 1 or level is leaves:
@@ -380,6 +416,24 @@ def _totals(block: Block, n_classes: int) -> _Totals:
 
 
 # ------------------------------------------------------------------------- reading
+
+
+def spread(client: Any, rows: Sequence[Any], function: Any, *each: Sequence[Any]) -> list[Any]:
+    """function(rows, ...) of every shard, on the worker that has the rows unless it has its share.
+
+    Where a shard is changes nothing but time: if its worker dies, any other does the work.
+    """
+    threads, has = client.nthreads(), client.who_has(list(rows))
+    free = {w: -(-len(rows) * n // sum(threads.values())) for w, n in threads.items()}
+    futures = []
+    for future, *args in zip(rows, *each, strict=True):
+        held = [worker for worker in has.get(future.key, ()) if free.get(worker)]
+        place = held[0] if held else max(free, key=lambda w: free[w], default=None)
+        if place is not None:
+            free[place] -= 1
+        kept: dict[str, Any] = {"workers": place, "allow_other_workers": place is not None}
+        futures.append(client.submit(function, future, *args, **kept, pure=False))
+    return futures
 
 
 def _read(

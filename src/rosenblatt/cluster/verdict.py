@@ -23,7 +23,7 @@ def separability(
     max_bits: int | None = None,
     client: Any = None,
 ) -> Certificate:
-    """Whether a hyperplane separates two classes of rows on a cluster, with a certificate.
+    """Decide whether a hyperplane separates two classes of rows on a cluster.
 
     The verdict is that of :func:`rosenblatt.separability` on all rows in the order of the
     collection, and so are the numbers of rows. The certificate verifies on one machine, and one
@@ -32,14 +32,31 @@ def separability(
     Parameters
     ----------
     X : dask array (dense blocks or scipy CSR), dask frame, list of delayed blocks, or DaskSource
-    y : dask array, series or list of labels of two classes, in the partitions of X
+        Rows of numbers.
+    y : dask array, series, list of delayed blocks or array, optional
+        Labels of two classes, in the partitions of X. A DaskSource brings them.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
-    max_seconds, max_bits : optional
-        Give up with `UndecidedError` after this time, or when a rational needs more bits. The time
-        is looked at between two passes.
+    max_seconds : float, optional
+        Give up after this time, which is looked at between two passes.
+    max_bits : int, optional
+        Give up when a rational needs more bits.
     client : distributed.Client, optional
-        The cluster; left out, the one in use.
+        The cluster; None: the one in use.
+
+    Returns
+    -------
+    Certificate
+        The verdict and its proof.
+
+    Raises
+    ------
+    DataError
+        If rows or labels are invalid, or float64 would round them.
+    UndecidedError
+        If `max_seconds` or `max_bits` does not suffice.
+    ClusterError
+        If there is no cluster, or it is lost.
 
     Examples
     --------

@@ -229,12 +229,29 @@ class Source:
         return PerBlock(tuple(self.map(function, *args)))
 
     def take(self, rows: Sequence[int]) -> Block:
-        """Some rows, by their numbers: read once, then kept."""
+        """Return some rows, which are read once, then kept.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        Block
+            The rows in this order.
+        """
         self.fetch(rows)
         return stack([self._taken[int(i)] for i in rows])
 
     def fetch(self, rows: Sequence[int]) -> None:
-        """Read those rows that exist, so that `take` need not; one reading if some are new."""
+        """Read those rows that exist, so that `take` need not; one reading if some are new.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their numbers.
+        """
         taken = self._taken
         wanted = np.array(sorted({int(i) for i in rows}.difference(taken)), dtype=np.int64)
         if wanted.size:
@@ -250,7 +267,15 @@ class Source:
         return {}
 
     def keep(self, rows: Sequence[int], block: Block) -> None:
-        """Rows that a map returned: `take` need not read them."""
+        """Keep rows that a map returned, so that `take` need not read them.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Their numbers.
+        block : Block
+            The rows in this order.
+        """
         self._taken.update((int(i), block.rows(k, k + 1)) for k, i in enumerate(rows))
 
     def _read(self, wanted: npt.NDArray[np.int64]) -> Iterable[tuple[Array, Block]]:

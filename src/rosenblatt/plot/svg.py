@@ -142,9 +142,6 @@ def _variables(figure: Any) -> dict[str, str]:
 
 def _words(figure: Any) -> str:
     """Titles and names of the axes, without the marks of formulas."""
-    parts = []
-    for ax in figure.axes:
-        names = [ax.get_xlabel(), ax.get_ylabel()]
-        parts += [ax.get_title(), " and ".join(name for name in names if name)]
-    text = "; ".join(part for part in parts if part).replace(r"\cdot", "·")
+    words = [(ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) for ax in figure.axes]
+    text = "; ".join(filter(None, sum(words, ()))).replace(r"\cdot", "·")
     return re.sub(r"\\[,;!]|[\\${}]", "", text) or "figure"

@@ -1,6 +1,7 @@
 """Forged results that must not verify, and data whose numbers floats would round."""
 
 import dataclasses
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,11 +17,14 @@ from rosenblatt import (
     separability_table,
     soft_minimum,
 )
+from rosenblatt.data.cone import as_cone
 from rosenblatt.errors import DataError, UndecidedError
 from rosenblatt.prove.certificate import Combination, Verification, from_json
 from rosenblatt.prove.checker import limbs
 from rosenblatt.prove.checker.signs import Plane
+from rosenblatt.prove.checker.span import Span
 from rosenblatt.prove.coefficients import State
+from rosenblatt.prove.limits import Limits
 
 change = dataclasses.replace
 TURNING = (
@@ -328,3 +332,16 @@ def test_verify_stops_in_time():
     for found in (separability(X, y), max_margin(X, y), offenders(X, y)):
         with pytest.raises(UndecidedError, match="max_seconds"):
             found.verify(X, y, max_seconds=0)
+
+
+def test_an_exact_system_that_would_take_too_long_is_not_begun():
+    rng = np.random.default_rng(0)
+    cone = as_cone(rng.normal(size=(250, 121)), rng.integers(0, 2, 250))
+    X = cone.take(range(100)).X
+    assert len(Span.of(X, True, deadline=time.time() + 60).vectors) == 22
+    with pytest.raises(UndecidedError, match="an exact system of 100 equations takes about"):
+        Span.of(X, True, deadline=time.time() - 1)
+    limits = Limits.starting_now(10, None)
+    limits.check_system(400, 60)
+    with pytest.raises(UndecidedError, match="Give more time"):
+        limits.check_system(4000, 60)

@@ -22,6 +22,8 @@ from rosenblatt.data.source import ArraySource, ChunkSource, PerBlock, Source
 from rosenblatt.errors import DataError, DataTypeError, LabelError, UndecidedError
 
 PIECE = 1 << 22  # numbers that a function gets at a time
+EXACT_PACE = 4e-10  # seconds of a system of n equations, by n^3 and the bits of an entry, about
+EXACT_SLACK = 0.5  # seconds after the deadline that such a system may end
 Signs = npt.NDArray[np.int8]
 _View = tuple[Signs, npt.NDArray[np.int64] | None, float | None]
 
@@ -197,6 +199,19 @@ def _pieces(
         part = X if stop - start == n else X[start:stop]
         _check_time(deadline)
         yield _cone_block(part, signs[block.y[start:stop]], first + start)
+
+
+def check_system(deadline: float | None, n: int, bits: int) -> None:
+    """Raise UndecidedError if an exact linear system cannot be solved in time: nothing stops it.
+
+    It has n equations and entries of so many bits.
+    """
+    seconds = EXACT_PACE * n**3 * (bits + n.bit_length())
+    if deadline is not None and time.time() + seconds > deadline + EXACT_SLACK:
+        raise UndecidedError(
+            f"max_seconds would run out: an exact system of {n} equations takes about "
+            f"{seconds:.1g} s. Give more time, or leave it out."
+        )
 
 
 def _check_time(deadline: float | None) -> None:

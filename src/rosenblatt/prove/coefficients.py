@@ -65,7 +65,7 @@ from rosenblatt.prove.checker.ranges import Ranges
 from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.checker.span import Span
 from rosenblatt.prove.limits import Limits
-from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.decide import verdict_of
 from rosenblatt.prove.separability.exact_decision import decide
 from rosenblatt.prove.separability.linear_programs import SignProgram
 from rosenblatt.prove.separability.scaling import ScaledCone, dense, scores, unit
@@ -119,9 +119,9 @@ def infinite_coefficients(
     True
     """
     limits = Limits.starting_now(max_seconds, None)
-    cone = as_cone(X, y, fit_intercept)
+    cone = as_cone(X, y, fit_intercept).within(limits.seconds_left)
     names = names_of(cone, feature_names, fit_intercept)
-    certificate = separability(cone, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
+    certificate = verdict_of(cone, limits)
     limits.stage = "looking for collinear columns"
     limits.check_time()
     found, examples = zip(*cone.map(_summary), strict=True)
@@ -130,7 +130,7 @@ def infinite_coefficients(
     at = [*getattr(getattr(certificate, "proof", None), "rows", ()), *np.concatenate(examples)]
     relations, spanning = _collinear(cone, np.unique(at).astype(np.int64), ranges, limits)
     kept = [j for j in range(cone.n_columns) if j not in relations]
-    directions = directions_of(face.X, kept, fit_intercept)
+    directions = directions_of(face.X, kept, fit_intercept, cone.deadline)
     members: list[Member] = []
     bounds: dict[int, Combination] = {}
     if directions:
@@ -163,7 +163,7 @@ def _collinear(
     while True:
         limits.check_time()
         X = cone.take(at).X
-        span = Span.of(X, cone.constant, order=order)
+        span = Span.of(X, cone.constant, order=order, deadline=cone.deadline)
         new = np.concatenate(cone.map(_outside, span, len(order)))
         if not new.size:
             break
@@ -412,6 +412,8 @@ class _Signs:
             return False
         table, factors = self.space.products(rows)
         basis, pivots = independent(integer_residues(table))
+        bits = max((abs(v) for k in basis for v in table[k]), default=0).bit_length()
+        self.limits.check_system(len(basis), bits)
         target = [sign * v for v in self.space.exact_gradient(j)]
         matrix = [[table[k][a] for k in basis] for a in pivots]
         weights = solve(matrix, [Fraction(target[a]) for a in pivots])
@@ -439,7 +441,8 @@ class _Signs:
         rows = self.working[: self._batch]
         while True:
             table, factors = self.space.products(rows)
-            found = decide([*table, goal], self._tell)
+            self._tell()
+            found = decide([*table, goal], self.limits)
             if last := found.weights[-1]:
                 pairs = zip(rows.tolist(), found.weights[:-1], factors, strict=True)
                 return self._bounded(j, {i: c * f / last for i, c, f in pairs if c})

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.cone import check_system
 from rosenblatt.errors import ParameterError, UndecidedError
 
 
@@ -29,18 +30,22 @@ class Limits:
             raise ParameterError(f"max_seconds must be a number >= 0 or None, got {max_seconds!r}.")
         if max_bits is not None and not (_is_real(max_bits) and max_bits >= 1):
             raise ParameterError(f"max_bits must be a number >= 1 or None, got {max_bits!r}.")
-        end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+        end = np.inf if max_seconds is None else time.time() + max_seconds
         return cls(end, max_seconds, max_bits)
 
     @property
     def seconds_left(self) -> float | None:
-        return None if self.max_seconds is None else max(self.deadline - time.perf_counter(), 0.0)
+        return None if self.max_seconds is None else max(self.deadline - time.time(), 0.0)
 
     def check_time(self) -> None:
-        if time.perf_counter() > self.deadline:
+        if time.time() > self.deadline:
             raise UndecidedError(
                 f"no verdict within {self.max_seconds:g} s: stopped {self.stage}. Give more time."
             )
+
+    def check_system(self, n: int, bits: int) -> None:
+        """Raise if an exact linear system of n equations would take longer than the time left."""
+        check_system(self.deadline, n, bits)
 
     def check_bits(self, values: Sequence[Fraction]) -> None:
         bits = max(

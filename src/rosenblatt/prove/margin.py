@@ -27,7 +27,7 @@ from scipy.optimize import nnls
 
 from rosenblatt.data.cone import Cone, ConeBlock, as_cone
 from rosenblatt.data.exact import to_integers
-from rosenblatt.errors import NotSupportedError, ParameterError, RosenblattError
+from rosenblatt.errors import NotSupportedError, ParameterError, RosenblattError, UndecidedError
 from rosenblatt.prove.certificate import (
     Certificate,
     Combination,
@@ -51,7 +51,7 @@ SMALL = 100  # columns up to which the rationals are tried before `separability`
 PER_READING = 200  # rows of each class that a reading adds to the working set
 NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
 BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
-EXACT_ROWS, EXACT_SECONDS = 400, 10.0  # how long a rational system of so many rows takes
+EXACT_ROWS = 400  # of a rational system that is tried
 
 
 class NotSeparableError(RosenblattError, ValueError):
@@ -177,7 +177,7 @@ class _Search:
 
     @property
     def _late(self) -> bool:
-        return time.perf_counter() > self.limits.deadline
+        return time.time() > self.limits.deadline
 
     def by_floats(self) -> None:
         """Alternate: the smallest point over the working set, and a reading of all rows."""
@@ -225,7 +225,7 @@ class _Search:
         Lawson and Hanson's method: minimise ||sum_i a_i z_i||^2 + (sum_i a_i - size)^2 with a >= 0,
         a multiple of the answer; with two groups the sums of their weights must be equal.
         """
-        began, n, size = time.perf_counter(), len(self.rows), self._size
+        began, n, size = time.time(), len(self.rows), self._size
         if began + self.pace * n**3 > self.limits.deadline:
             return False
         ends = [np.full((1, n), size)]
@@ -238,7 +238,7 @@ class _Search:
             found, _ = nnls(np.vstack([self.Z.T, *ends]), right, maxiter=20 * n)
         except RuntimeError:  # too many steps
             return False
-        self.pace = (time.perf_counter() - began) / n**3
+        self.pace = (time.time() - began) / n**3
         if any(not found[self.group == g].any() for g in range(self.groups)):
             return False
         self.weights = found
@@ -246,7 +246,7 @@ class _Search:
 
     def _exact_corral(self) -> Corral:
         """The rows with positive weights, which are made to sum to exactly 1 in each group."""
-        corral, inside = Corral(self.groups), np.flatnonzero(self.weights)
+        corral, inside = Corral(self.groups, self.limits), np.flatnonzero(self.weights)
         weights = [Fraction(a) for a in self.weights[inside].tolist()]
         totals = [Fraction(0)] * self.groups
         for g, a in zip(self.group[inside].tolist(), weights, strict=True):
@@ -263,13 +263,13 @@ class _Search:
 
     def by_rationals(self, most_rows: int = EXACT_ROWS, most_steps: int | None = None) -> bool:
         """Finish without rounding: True if the smallest point was reached."""
-        corral, left = self.corral, self.limits.seconds_left
-        if left is not None:  # a step cannot be stopped
-            share = min(max(left, 0.0) / EXACT_SECONDS, 1.0)
-            most_rows = min(most_rows, int(EXACT_ROWS * share**0.25))
+        corral = self.corral
         last = self.max_steps if most_steps is None else self.steps + most_steps
         while len(corral.rows) <= most_rows and self.steps <= last and not self._late:
-            corral.settle()
+            try:
+                corral.settle()
+            except UndecidedError:  # not in the time left
+                return False
             point = corral.point()[0]
             if not any(point):
                 return False

@@ -60,7 +60,7 @@ def good_directions(
     """Vectors v for the two bounds: multiples of the planes given, and what descent makes of them.
 
     `growth` is G^2. The rows are scaled by a power of two to entries of at most 1, in floats. The
-    descent ends at the deadline, on the clock of time.perf_counter.
+    descent ends at the deadline, as of time.time.
     """
     block, constant = cone.whole(), cone.constant
     power = -max(math.frexp(float(abs(block.X).max()))[1], -1000)
@@ -105,7 +105,7 @@ def good_directions(
     best = min((scaled(v, hinge=False) for v in starts), key=lambda v: value(v)[0])
 
     def stop_if_late(_: Array) -> None:
-        if time.perf_counter() > deadline:
+        if time.time() > deadline:
             raise StopIteration
 
     most = int(np.clip(NUMBERS_PER_SEARCH / (4 * len(y) * max(X.shape[1], 1)), 3, 40))

@@ -72,12 +72,12 @@ def coefficient_problems(
         return said, None
     kept, dropped = kept_and_dropped(found)
     spanning = cone.take(found.spanning).X
-    span = Span.of(spanning, cone.constant, order=[*kept, *dropped])
+    span = Span.of(spanning, cone.constant, order=[*kept, *dropped], deadline=cone.deadline)
     relations = span.complement
     if sorted(relations) != dropped:
         return ["the rows that span do not show that just these columns are independent"], None
     plane, face = face_of(found.certificate, cone)
-    directions = directions_of(face.X, kept, cone.constant)
+    directions = directions_of(face.X, kept, cone.constant, cone.deadline)
     members = [plane_of_columns(member, cone) for member in found.members]
     if any(part_signs(face, member).any() for member in members):
         said.append("a member is not orthogonal to the rows of the certificate's proof")
@@ -110,13 +110,15 @@ def face_of(certificate: Any, cone: Cone) -> tuple[Plane | None, ConeBlock]:
     return Plane(w, getattr(certificate, "b", 0.0)), cone.take(proof.rows)
 
 
-def directions_of(X: Any, kept: Sequence[int], constant: bool) -> dict[int, Vector]:
+def directions_of(
+    X: Any, kept: Sequence[int], constant: bool, deadline: float | None = None
+) -> dict[int, Vector]:
     """Vectors over the columns that stay which span what is orthogonal to rows X.
 
     By a column that no other of them has.
     """
     features = [j for j in kept if j < X.shape[1]]
-    found = Span.of(X[:, features], constant).complement
+    found = Span.of(X[:, features], constant, deadline=deadline).complement
     return {kept[k]: {kept[i]: v for i, v in vector.items()} for k, vector in found.items()}
 
 

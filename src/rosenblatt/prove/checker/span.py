@@ -21,6 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from flint import fmpz_mat
 
+from rosenblatt.data.cone import check_system
 from rosenblatt.data.exact import pivot_columns, primes, residues, to_integers
 from rosenblatt.prove.checker import limbs
 from rosenblatt.prove.checker.limbs import as_float64, with_ones
@@ -51,12 +52,13 @@ class Span:
         intercept: bool,
         orthogonal: Weights | None = None,
         order: Sequence[int] | None = None,
+        deadline: float | None = None,
     ) -> Span:
         """What the rows X span.
 
         With `orthogonal`, (w, b), it is meant for rows known to be orthogonal to that, as X is.
         It only saves time. In `order` columns are combinations of those before them, where they
-        are; the offset is the last column.
+        are; the offset is the last column. UndecidedError if it cannot be done by the deadline.
         """
         alive = _alive(X)
         live = np.flatnonzero(alive)
@@ -73,7 +75,7 @@ class Span:
             pivots = first[pivot_columns(residues(chosen[:, first], prime), prime)].tolist()
             if len(pivots) >= chosen.shape[1] - int(known):
                 return cls(alive, [], intercept)
-            vectors = _orthogonal(chosen, pivots, prime)
+            vectors = _orthogonal(chosen, pivots, prime, deadline)
             if limbs.orthogonal(chosen, vectors).all():
                 return cls(alive, vectors, intercept)
         raise AssertionError("only finitely many primes are bad")
@@ -135,7 +137,9 @@ def _columns(X: Any, live: Array, intercept: bool) -> Any:
     return with_ones(X) if intercept else X
 
 
-def _orthogonal(X: Array, pivots: list[int], prime: int) -> list[limbs.Vector]:
+def _orthogonal(
+    X: Array, pivots: list[int], prime: int, deadline: float | None
+) -> list[limbs.Vector]:
     """Independent integer vectors, one per column that is no pivot, orthogonal to a basis.
 
     With B the rows of a basis, those of the pivots: B_P c = B_f for column f.
@@ -147,6 +151,7 @@ def _orthogonal(X: Array, pivots: list[int], prime: int) -> list[limbs.Vector]:
     if len(pivots) < len(X):
         X = X[pivot_columns(residues(X[:, pivots].T, prime), prime)]
     table, _ = to_integers(X)
+    check_system(deadline, len(pivots), max(abs(v) for line in table for v in line).bit_length())
     block = fmpz_mat([[line[j] for j in pivots] for line in table])
     found = block.solve(fmpz_mat([[line[f] for f in rest] for line in table]))
     vectors: list[limbs.Vector] = []

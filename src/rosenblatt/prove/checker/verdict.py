@@ -28,7 +28,9 @@ def verdict_problems(claim: Any, cone: Cone) -> tuple[list[str], str]:
         floor = Floor.of(plane, claim.margin)
     elif not said and not (said := _proof_problems(claim, cone, plane)):
         orthogonal = None if plane is None else (*claim.w, claim.b)
-        span = Span.of(cone.take(claim.proof.rows).X, claim.fit_intercept, orthogonal)
+        span = Span.of(
+            cone.take(claim.proof.rows).X, claim.fit_intercept, orthogonal, deadline=cone.deadline
+        )
     found = cone.map(_scan, plane, floor, span)
     if plane is not None:
         of_all = _separable_problems if claim.kind == "separable" else _quasi_separable_problems

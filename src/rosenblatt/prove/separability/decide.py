@@ -109,7 +109,12 @@ def separability(
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ParameterError(f"fit_intercept must be True or False, got {fit_intercept!r}.")
     limits = Limits.starting_now(max_seconds, max_bits)
-    return _Search(as_cone(X, y, bool(fit_intercept)), limits).decide()
+    return verdict_of(as_cone(X, y, bool(fit_intercept)), limits)
+
+
+def verdict_of(cone: Cone, limits: Limits) -> Certificate:
+    """The verdict on the rows of a cone."""
+    return _Search(cone.within(limits.seconds_left), limits).decide()
 
 
 class _Search:
@@ -159,6 +164,7 @@ class _Search:
             return self._on_face(proofs, [Fraction(0)] * self.cone.n_columns)
         for bits in (8, 24, 53, 120):  # the fewest that do keep the rationals short
             self.limits.check_time()
+            self.limits.check_system(*face.size)
             w = self.scaled.unscaled(face.hyperplane_through(near, bits), columns)
             if found := self._on_face(proofs, w):
                 return found
@@ -210,7 +216,7 @@ class _Search:
             self.limits.stage = f"with {len(working.working)} rows, over the rationals"
             self.limits.check_time()
             face, _, _ = self._face(working.working, columns)
-            decided = decide(face.rows, self.limits.check_time)
+            decided = decide(face.rows, self.limits)
             self.limits.check_bits([*decided.w, *decided.weights])
             w = self.scaled.unscaled(decided.w, columns)
             on = [row for row, c in zip(face.rows, decided.weights, strict=True) if c]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from rosenblatt.data.exact import independent, integer_residues, primes, primitive, solve
+from rosenblatt.prove.limits import UNLIMITED, Limits
 from rosenblatt.prove.separability.nearest_point import separate
 
 Rows = list[list[int]]
@@ -29,12 +29,12 @@ class Decision:
     circuit: list[Fraction]
 
 
-def decide(rows: Rows, tick: Callable[[], None] = lambda: None) -> Decision:
+def decide(rows: Rows, limits: Limits = UNLIMITED) -> Decision:
     """What holds for integer rows z_i.
 
     Rows found to cancel go on a face, and the rest is decided among the w orthogonal to it. At
     most twice as many weights as the rank of the face are positive [Steinitz]: k + 1 rows that
-    cancel in just one way add k to the rank. `tick` is called at every step and may raise.
+    cancel in just one way add k to the rank.
 
     >>> decide([[1, 0], [-1, 0], [0, 2]]).weights
     [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
@@ -48,7 +48,7 @@ def decide(rows: Rows, tick: Callable[[], None] = lambda: None) -> Decision:
     while True:
         table = [[int(v) for v in line] for line in (Z * space).tolist()] if space.ncols() else []
         off = [i for i, line in enumerate(table) if any(line)]
-        point, cancelling = separate([table[i] for i in off], tick) if off else ([], {})
+        point, cancelling = separate([table[i] for i in off], limits) if off else ([], {})
         if not cancelling:
             w = space * fmpz_mat(len(point), 1, point) if point else fmpz_mat(p, 1)
             weights = weights if any(weights) else circuit

@@ -53,6 +53,12 @@ class Face:
         """The basis is computed."""
         return cls(at, rows, exponents, *independent(integer_residues(rows)))
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many equations a system in the basis has, and the bits of its longest entry."""
+        bits = max((abs(v) for k in self.basis for v in self.rows[k]), default=0).bit_length()
+        return len(self.basis), bits
+
     def part(self, chosen: Sequence[int]) -> Face:
         """The rows at these positions."""
         at, rows = [self.at[k] for k in chosen], [self.rows[k] for k in chosen]
@@ -141,7 +147,7 @@ def cancelling_weights(
         proof = _spanning(face, Z, exponents, limits)
         if proof is not None:
             return face.weights(proof), witness
-    decided = decide(face.rows, limits.check_time)
+    decided = decide(face.rows, limits)
     if any(decided.w):
         return None
     return face.weights(decided.weights), face.weights(decided.circuit)
@@ -156,6 +162,7 @@ def _circuit(face: Face, Z: Array, limits: Limits) -> tuple[Face, list[Fraction]
         if found is None:
             continue
         small = face.part(np.flatnonzero(found > 0).tolist())
+        limits.check_system(*small.size)
         weights = small.circuit()
         if weights is not None:
             limits.check_bits(weights)
@@ -168,6 +175,7 @@ def _circuit(face: Face, Z: Array, limits: Limits) -> tuple[Face, list[Fraction]
 def _spanning(face: Face, Z: Array, exponents: Array, limits: Limits) -> list[Fraction] | None:
     """Positive weights on a basis and at most as many other rows [Steinitz], exactly."""
     limits.check_time()
+    limits.check_system(*face.size)
     found = vertex(Z, -Z[face.basis].sum(axis=0), np.ones(len(Z)), limits.seconds_left)
     if found is None:
         return None

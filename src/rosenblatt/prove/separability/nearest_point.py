@@ -12,7 +12,6 @@ step, and there are finitely many corrals [Wolfe 1976].
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import frexp, lcm, ldexp
 from typing import Any
@@ -20,13 +19,14 @@ from typing import Any
 from flint import fmpz_mat
 
 from rosenblatt.data.exact import fractions, primitive
+from rosenblatt.prove.limits import UNLIMITED, Limits
 
 
 class Corral:
     """Integer rows with rational weights. Row k is z_k times 2^exponent."""
 
-    def __init__(self, n_groups: int = 1) -> None:
-        self.n_groups = n_groups
+    def __init__(self, n_groups: int = 1, limits: Limits = UNLIMITED) -> None:
+        self.n_groups, self.limits = n_groups, limits
         self.rows: list[int] = []
         self.group: list[int] = []
         self.vectors: list[list[int]] = []
@@ -94,6 +94,7 @@ class Corral:
         k, g = len(self.rows), self.n_groups
         Z, ends = fmpz_mat(self.vectors), self._ends()
         gram: list[list[Any]] = (Z * Z.transpose()).tolist()
+        self.limits.check_system(k + g, max(int(gram[i][i]).bit_length() for i in range(k)))
         matrix = [[*row, *(-c for c in end)] for row, end in zip(gram, ends, strict=True)]
         matrix += [[end[h] for end in ends] + [0] * g for h in range(g)]
         found = fmpz_mat(matrix).solve(fmpz_mat(k + g, 1, [0] * k + [1] * g))
@@ -107,18 +108,16 @@ class Corral:
         return found if any(c < 0 for c in found) else [-c for c in found]
 
 
-def separate(
-    rows: list[list[int]], tick: Callable[[], None]
-) -> tuple[list[int], dict[int, Fraction]]:
+def separate(rows: list[list[int]], limits: Limits) -> tuple[list[int], dict[int, Fraction]]:
     """A point x with all z.x > 0 and no weights; or no point and weights > 0 that cancel.
 
     The nearest point of the hull is 0, or it separates. The search ends as soon as all z.x > 0.
     """
     Z, bits = fmpz_mat(rows), [max(abs(v) for v in row).bit_length() for row in rows]
-    corral, start = Corral(), 0
+    corral, start = Corral(limits=limits), 0
     corral.add(start, rows[start], Fraction(1))
     while True:
-        tick()
+        limits.check_time()
         corral.settle()
         point = primitive(corral.point()[0])
         if not any(point):

@@ -56,6 +56,7 @@ WRONG = {  # a typical wrong answer, and words of its explanation
         ("3 0.2", "θ⁽³⁾ of the lecture; it knows three"),
         ("2 -1", "although h(x) = +1 is right"),
         ("3 0", "A value of 0 counts as a training error."),
+        ("-1 -1", "Example 1 has y (θ·x) = -3."),
     ],
     "sutd-2": [
         ("-9", "scores -1"),
@@ -105,8 +106,15 @@ def test_there_are_three_for_sutd_and_two_for_each_other_lecture():
 def test_every_exercise_has_its_words():
     text = resources.files("rosenblatt.lectures").joinpath("exercises.toml").read_text("utf-8")
     for entry in tomllib.loads(text).values():
-        assert set(entry) == {"title", "question", "form", "clue"}
+        assert set(entry) == {"title", "question", "form", "clue", "feedback"}
         assert all(entry.values())
+
+
+@pytest.mark.parametrize("name", exercises())
+def test_every_sentence_of_feedback_is_given_to_some_answer(name):
+    answers = [*RIGHT[name], *(answer for answer, _ in WRONG[name])]
+    checker = exercises()[name].checker
+    assert {checker(parts(answer))[0] for answer in answers} == set(exercises()[name].feedback)
 
 
 @pytest.mark.parametrize(("name", "answer"), [(k, a) for k in RIGHT for a in RIGHT[k]])

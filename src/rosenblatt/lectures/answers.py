@@ -53,16 +53,6 @@ class Hint(str):
     __repr__ = str.__str__
 
 
-def right(message: str) -> Feedback:
-    """Feedback on a correct answer."""
-    return Feedback(True, message)
-
-
-def wrong(message: str) -> Feedback:
-    """Feedback on a wrong answer."""
-    return Feedback(False, message)
-
-
 def parts(answer: Any) -> Answer:
     """An answer as rows of numbers, each in words.
 
@@ -127,6 +117,10 @@ def decimal(value: Fraction) -> str:
     return rounded if exact else str(value)
 
 
-def vector(values: Iterable[Fraction]) -> str:
-    """Numbers in parentheses."""
-    return f"({', '.join(decimal(Fraction(v)) for v in values)})"
+def shown(value: Any) -> Any:
+    """Fractions as a person writes them, lists of numbers in parentheses, and all else as it is."""
+    if isinstance(value, Fraction):
+        return decimal(value)
+    if isinstance(value, list):
+        return f"({', '.join(decimal(Fraction(v)) for v in value)})"
+    return value

@@ -11,7 +11,8 @@ from typing import Any
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.lectures import checks
-from rosenblatt.lectures.answers import Answer, Feedback, Hint, UnreadableError, parts
+from rosenblatt.lectures.answers import Answer, Feedback, Hint, UnreadableError, parts, shown
+from rosenblatt.lectures.checks import Finding
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,11 @@ class Exercise:
         How to write an answer.
     clue : str
         The hint.
+    feedback : dict of str to str
+        What is said of an answer, by name.
     checker : callable
-        Takes the words and numbers of an answer and returns a `Feedback`.
+        Takes the words and numbers of an answer; returns the name of the feedback, "right" if the
+        answer is, and the numbers in it.
     """
 
     name: str
@@ -39,7 +43,8 @@ class Exercise:
     question: str
     form: str
     clue: str
-    checker: Callable[[Answer], Feedback]
+    feedback: dict[str, str]
+    checker: Callable[[Answer], Finding]
 
     def check(self, *answer: Any) -> Feedback:
         """Check an answer.
@@ -58,9 +63,11 @@ class Exercise:
             not have the form that the exercise asks for.
         """
         try:
-            return self.checker(parts(answer[0] if len(answer) == 1 else answer))
+            name, facts = self.checker(parts(answer[0] if len(answer) == 1 else answer))
         except UnreadableError as e:
             return Feedback(False, f"{e} The answer is {self.form}.", readable=False)
+        words = {fact: shown(value) for fact, value in facts.items()}
+        return Feedback(name == "right", self.feedback[name].format(**words))
 
     def hint(self) -> Hint:
         """Return the hint."""

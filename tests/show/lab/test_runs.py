@@ -222,7 +222,7 @@ def test_a_switch_carries_the_variances_and_drops_what_does_not_fit():
     once = run_of(Situation.read({**text, "segments": [{"rule": "arow"}]}))
     twice = run_of(Situation.read(text))
     assert twice.w[:5].tolist() == once.w[:5].tolist()
-    assert twice.stretches[1].carried == ("spread", "updates")
+    assert twice.stretches[1].carried == ("variance", "updates")
     assert twice.stretches[1].since == 3
     other = run_of(Situation.read({**text, "segments": [{"rule": "arow"}, {"from": 3}]}))
     assert other.stretches[1].carried == ()

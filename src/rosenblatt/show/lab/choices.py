@@ -1,4 +1,4 @@
-"""Choices: a segment of a situation as the engine wants it."""
+"""Choices: the settings of a segment of the lab, and the weights that a run starts from."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.compat import Options, State
 from rosenblatt.learn.multiclass import start_weights
 from rosenblatt.learn.rules import resolve
 from rosenblatt.learn.schedule import seeds_and_split
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from rosenblatt.show.lab.situation import Segment, Situation
 
 
-def options_of(situation: Situation, segment: Segment, passes: int = 1) -> Options:
-    """The segment as the engine has it; combinations it refuses are errors with its words."""
+def settings_of(situation: Situation, segment: Segment, passes: int = 1) -> TrainingSettings:
+    """The settings of a segment; ParameterError for combinations that a Perceptron refuses."""
     has_rate = resolve(segment.rule).has_rate
-    return Options.of(
+    return TrainingSettings.from_params(
         {
             "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "learning_rate": "constant",
             "power_t": 0.5, "fit_intercept": situation.offset, "max_iter": passes, "tol": None,
@@ -32,15 +33,15 @@ def options_of(situation: Situation, segment: Segment, passes: int = 1) -> Optio
     )  # fmt: skip
 
 
-def first_weights(situation: Situation, options: Options, problem: Problem) -> State:
+def first_weights(situation: Situation, settings: TrainingSettings, problem: Problem) -> State:
     """Where the run starts."""
     start, coef, offset = situation.start, None, None
     if start.kind == "given":
         coef, offset = list(start.w), [start.b if situation.offset else 0.0]
     init = "random" if start.kind == "random" else "zero"
-    settings = replace(options.update, init=init)
+    settings = replace(settings, init=init)
     w, b = start_weights(settings, 2, problem.n_features, np.float64, start.seed, coef, offset)
-    return State.at(w[0], b, np.float64)
+    return State.at(w[0], b)
 
 
 def seed_of(segment: Segment) -> int:

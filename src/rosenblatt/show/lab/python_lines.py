@@ -1,7 +1,7 @@
 """Python lines: the run again, without the lab, to the bit.
 
 A run with one set of choices is a fit of a Perceptron. A run whose choices were switched on the way
-goes through :func:`rosenblatt.learn.compat.train`, call by call, as the lab itself does.
+goes through :func:`rosenblatt.learn.in_memory.train`, call by call, as the lab itself does.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learn.compat import Update
+from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import StopReason
 from rosenblatt.show.lab import limits
 from rosenblatt.show.lab.runs import Call, Run, Stretch
 
 ROW = 100  # characters
+SWITCHES = ("fit_intercept", "clean", "cycle")  # on unless they are turned off
 
 
 def python_lines(run: Run) -> str:
@@ -38,16 +39,16 @@ def _fit(run: Run) -> str:
     choices |= {"tie": segment.tie}
     usual = {"rule": "perceptron", "keep": "last", "mode": "online", "tie": "mistake"}
     given = [f"{k}={v!r}" for k, v in choices.items() if v != usual[k]]
-    update = run.calls[0].options.update
-    if update.eta0 != 1.0:
-        given.append(f"eta0={update.eta0!r}")
+    settings = run.calls[0].settings
+    if settings.eta0 != 1.0:
+        given.append(f"eta0={settings.eta0!r}")
     if not situation.offset:
         given.append("fit_intercept=False")
     shuffle = {"order": "False", "shuffle": "True", "sample": "'sample'"}[segment.order]
     given.append(f"shuffle={shuffle}")
     if segment.order != "order":
         given.append(f"random_state={segment.seed}")
-    given += [f"max_iter={run.calls[0].stop.max_iter}", "tol=None", "record='updates'"]
+    given += [f"max_iter={settings.max_iter}", "tol=None", "record='updates'"]
     assert run.trace is not None
     if run.trace.stop_reason is StopReason.MAX_UPDATES:
         given.append(f"max_updates={limits.UPDATES}")
@@ -78,18 +79,19 @@ def _calls(run: Run) -> str:
     lines = [
         "import numpy as np",
         "from rosenblatt import Problem",
-        "from rosenblatt.learn.compat import Schedule, State, Stop, Update, train",
+        "from rosenblatt.learn.in_memory import train",
         "from rosenblatt.learn.rules import resolve",
+        "from rosenblatt.learn.settings import TrainingSettings",
+        "from rosenblatt.learn.state import State",
         "",
         *_data(run),
-        f"state = State.at({run.w[0].tolist()!r}, [{float(run.b[0])!r}], np.float64)",
-        "w, b = state.w, state.b",
+        f"state = State.at({run.w[0].tolist()!r}, [{float(run.b[0])!r}])",
+        "w, b = state.w[0], state.b",
         "",
     ]
     for k, stretch in enumerate(run.stretches):
         lines.append(f"# from visit {stretch.begin} on: {stretch.segment.words}")
         lines += _carried(stretch) if k else []
-        lines.append(_update(stretch.options.update))
         for call in run.calls:
             lines += _call(call, run.situation.n_rows) if call.segment == k else []
     return "\n".join([*lines, "print(w, b)", ""])
@@ -98,36 +100,26 @@ def _calls(run: Run) -> str:
 def _call(call: Call, n: int) -> list[str]:
     return [
         f"rows = {_rows(call.rows, n)}",
-        "trace, w, b = train(",
-        "    Problem.of(X[rows], y[rows], classes=[-1, 1]), update,",
-        f"    Schedule({call.schedule.kind!r}, {call.schedule.seed}), {call.options.keep!r},",
-        f"    Stop({_stop(call)}), state, record=True,",
-        ")",
+        "problem = Problem.of(X[rows], y[rows], classes=[-1, 1])",
+        _settings(call.settings),
+        f"trace, w, b = train(problem, settings, state=state, seed={call.seed})",
     ]
 
 
-def _update(update: Update) -> str:
-    given = [f"resolve({str(update.rule)!r})", f"tie={update.tie!r}", f"eta0={update.eta0!r}"]
-    given.append(f"mode={update.mode!r}")
-    if not update.fit_intercept:
-        given.append("fit_intercept=False")
-    return f"update = Update({_wrapped(given, 16)})"
+def _settings(settings: TrainingSettings) -> str:
+    given = [f"rule=resolve({str(settings.rule)!r})"]
+    for name in ("tie", "eta0", "mode", "order", "keep", "max_iter", "max_updates"):
+        given.append(f"{name}={getattr(settings, name)!r}")
+    given += [f"{name}=False" for name in SWITCHES if not getattr(settings, name)]
+    return f"settings = TrainingSettings({_wrapped([*given, 'record=True'], 28)})"
 
 
 def _carried(stretch: Stretch) -> list[str]:
     lines = [
-        "before, state = state, State.at(state.w, state.b, np.float64)",
-        "w, b = state.w, state.b",
+        "before, state = state, State.at(state.w, state.b)",
+        "w, b = state.w[0], state.b",
     ]
     return lines + [f"state.{name} = before.{name}" for name in stretch.carried]
-
-
-def _stop(call: Call) -> str:
-    stop = call.stop
-    given = [f"max_iter={stop.max_iter}", f"max_updates={stop.max_updates}"]
-    if not stop.clean:
-        given += ["clean=False", "cycle=False"]
-    return ", ".join(given)
 
 
 def _rows(rows: Any, n: int) -> str:

@@ -1,6 +1,6 @@
 """Run: what a situation leads to, visit by visit, computed by the engine.
 
-Every segment is trained by :func:`rosenblatt.learn.compat.train`, on from the state that the one
+Every segment is trained by :func:`rosenblatt.learn.in_memory.train`, on from the state that the one
 before left. The engine trains whole passes; a segment that is cut in the middle of one is q passes
 over all n rows and one pass over the r rows that the next would have begun with. In the given order
 the next segment goes on with the row after the last one visited: its rows are rolled.
@@ -8,7 +8,7 @@ the next segment goes on with the row after the last one visited: its rows are r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.data.problem import Problem
-from rosenblatt.learn.compat import Options, Schedule, State, Stop, train
+from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.multiclass import check_start
-from rosenblatt.learn.settings import Keep
+from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.learn.state import State
 from rosenblatt.learn.trace import StopReason, Trace
 from rosenblatt.show.lab import limits
-from rosenblatt.show.lab.choices import first_weights, options_of, seed_of
+from rosenblatt.show.lab.choices import first_weights, seed_of, settings_of
 from rosenblatt.show.lab.orders import visited
 from rosenblatt.show.lab.situation import Segment, Situation
 
@@ -35,9 +36,8 @@ class Call:
 
     segment: int
     rows: Array
-    options: Options
-    schedule: Schedule
-    stop: Stop
+    settings: TrainingSettings
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Stretch:
     """What one segment did: visits `begin` + 1 to `end` of the run."""
 
     segment: Segment
-    options: Options
+    settings: TrainingSettings
     begin: int
     end: int
     since: int  # the visit after which its average or its votes begin
@@ -54,11 +54,11 @@ class Stretch:
 
     @property
     def keep(self) -> str:
-        return str(self.options.keep)
+        return str(self.settings.keep)
 
     @property
     def batch(self) -> bool:
-        return self.options.update.mode != "online"
+        return self.settings.mode != "online"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +156,9 @@ class _Course:
     def whole(self) -> Run:
         situation, segments = self.situation, self.situation.segments
         self.problem = Problem(situation.X, situation.y, LABELS)
-        options = options_of(situation, segments[0])
-        self.state = first_weights(situation, options, self.problem)
-        self.w.append(self.state.w[None].copy())
+        settings = settings_of(situation, segments[0])
+        self.state = first_weights(situation, settings, self.problem)
+        self.w.append(self.state.w.copy())
         self.b.append(self.state.b.copy())
         self.visit.append(np.zeros(1, dtype=np.int64))
         self.amount.append(np.zeros(1))
@@ -167,43 +167,46 @@ class _Course:
         for k, segment in enumerate(segments):
             last, self.segment = k + 1 == len(segments), k
             goal = None if last else max(segments[k + 1].begin, self.done)
-            options = options_of(situation, segment, situation.passes)
+            settings = settings_of(situation, segment, situation.passes)
             if k:
-                since = self._carried(stretches[-1], options)
+                since = self._carried(stretches[-1], settings)
             begin = self.done
-            kept = self._segment(segment, options, goal)
-            stretches.append(Stretch(segment, options, begin, self.done, since, kept, self.carries))
+            kept = self._segment(segment, settings, goal)
+            stretches.append(
+                Stretch(segment, settings, begin, self.done, since, kept, self.carries)
+            )
         return self._run(tuple(stretches))
 
-    def _carried(self, before: Stretch, options: Options) -> int:
+    def _carried(self, before: Stretch, settings: TrainingSettings) -> int:
         """The state that the next segment begins with; the visit since which it averages."""
-        old, kept = self.state, before.options
-        w, b = old.w[None], old.b
-        check_start(options.update, w, b)
-        self.state = State.at(old.w, old.b, np.float64)
-        rules = kept.update.rule, options.update.rule
+        old, earlier = self.state, before.settings
+        check_start(settings, old.w, old.b)
+        self.state = State.at(old.w, old.b)
+        rules = earlier.rule, settings.rule
         same_rule = type(rules[0]) is type(rules[1]) and _covariance(rules[0]) == _covariance(
             rules[1]
         )
         self.carries = ()
         if same_rule:
-            self.state.spread, self.state.updates = old.spread.copy(), old.updates
-            self.carries = ("spread", "updates")
-        if kept.keep == options.keep and options.keep in ("average", "vote"):
+            self.state.variance, self.state.updates = old.variance, old.updates
+            self.carries = ("variance", "updates")
+        if earlier.keep == settings.keep and settings.keep in ("average", "vote"):
             self.state.u, self.state.ub, self.state.visits = old.u, old.ub, old.visits
             self.state.votes = old.votes
             self.carries += ("u", "ub", "visits", "votes")
             return before.since
         return self.done
 
-    def _segment(self, segment: Segment, options: Options, goal: int | None) -> tuple[Array, Array]:
+    def _segment(
+        self, segment: Segment, settings: TrainingSettings, goal: int | None
+    ) -> tuple[Array, Array]:
         """Train until `goal` visits are done in all, or to the end."""
-        n, kept = self.situation.n_rows, (self.state.w.copy(), self.state.b.copy())
-        all_rows = options.update.mode != "online"
+        n, kept = self.situation.n_rows, (self.state.w[0].copy(), self.state.b.copy())
+        all_rows = settings.mode != "online"
         if n == 0 or goal == self.done:
             return kept
-        if options.update.rule.needs_all_rows:
-            return self._minover(options, goal)
+        if settings.rule.needs_all_rows:
+            return self._minover(settings, goal)
         roll = self.next_row if segment.order == "order" and not all_rows else 0
         seed = seed_of(segment)
         each = 1 if all_rows else n
@@ -215,55 +218,51 @@ class _Course:
         order = np.arange(n) if roll == 0 else np.roll(np.arange(n), -roll)
         reason, began = None, self.done
         if passes:
-            schedule = Schedule(options.schedule(seed).kind, seed)
-            kept = self._call(options, Stop(max_iter=passes), schedule, order, n)
+            kept = self._call(replace(settings, max_iter=passes), seed, order, n)
             reason = cast(Trace, self.trace).stop_reason
         left = 0 if goal is None else goal - self.done
         if reason in (None, StopReason.MAX_ITER) and left > 0 and not all_rows:
             visits = visited(segment.order, n, seed, self.done - began + left)
             part = order[visits[self.done - began :]]
-            stop = Stop(max_iter=1, clean=False, cycle=False)
-            kept = self._call(options, stop, Schedule(), part, left)
+            rest = replace(settings, order="order", max_iter=1, clean=False, cycle=False)
+            kept = self._call(rest, 0, part, left)
         return kept
 
-    def _minover(self, options: Options, goal: int | None) -> tuple[Array, Array]:
+    def _minover(self, settings: TrainingSettings, goal: int | None) -> tuple[Array, Array]:
         order = np.arange(self.situation.n_rows)
         most = None if goal is None else goal - self.done
-        stop = Stop(max_iter=self.situation.passes)
-        return self._call(options, stop, Schedule(), order, 0, most)
+        return self._call(replace(settings, order="order"), 0, order, 0, most)
 
     def _call(
-        self, options: Options, stop: Stop, schedule: Schedule, order: Array, n: int,
-        most: int | None = None,
-    ) -> tuple[Array, Array]:  # fmt: skip
+        self, settings: TrainingSettings, seed: int, order: Array, n: int, most: int | None = None
+    ) -> tuple[Array, Array]:
         """One call of the engine on the rows in `order`; n visits a pass, 0 if they are steps."""
         state, done = self.state, self.done
         X, y = self.situation.X, self.situation.y
         problem = Problem(np.ascontiguousarray(X[order]), y[order], LABELS)
-        fresh = options.keep == "average" and state.u.size == 0
-        base, before = (0.0 if fresh else state.visits), state.updates
+        fresh = settings.keep == "average" and state.u is None
+        base, before = (0.0 if fresh else float(state.visits[0])), int(state.updates[0])
         room = limits.UPDATES - self.updates
         allowed = room if most is None else min(room, most)
-        stop = stop._replace(max_updates=before + allowed)
-        self.calls.append(Call(self.segment, order, options, schedule, stop))
-        keep: Keep = options.keep
-        trace, w, b = train(problem, options.update, schedule, keep, stop, state, record=True)
+        settings = replace(settings, max_updates=before + allowed)
+        self.calls.append(Call(self.segment, order, settings, seed))
+        trace, w, b = train(problem, settings, state=state, seed=seed)
         record = trace.record
         assert record is not None
-        made = int(state.visits - base)
+        made = int(state.visits[0] - base)
         self.trace, self.done = trace, done + made
         self.updates += len(record)
         self.visit.append((record.visit - base).astype(np.int64) + done + 1)
         self.amount.append(record.amount)
         self.w.append(record.w)
         self.b.append(record.b[:, 0])
-        all_rows = options.update.mode != "online"
+        all_rows = settings.mode != "online"
         if all_rows:
             self.rows.append(np.full(made, -1, dtype=np.int32))
         elif n == 0:
             self.rows.append(order[record.row].astype(np.int32))
         else:
-            rows = order[visited(schedule.kind, len(order), schedule.seed, made)]
+            rows = order[visited(settings.order, len(order), seed, made)]
             self.rows.append(rows.astype(np.int32))
             self.next_row = int(rows[-1] + 1) % self.situation.n_rows if made else self.next_row
         if n == 0:  # steps, each of which looks at all rows
@@ -286,7 +285,7 @@ class _Course:
             reason, sentence = str(trace.stop_reason), trace.stop_reason.sentence
             if trace.cycle is not None:
                 sentence = str(trace.cycle)
-            rule = stretches[-1].options.update.rule
+            rule = stretches[-1].settings.rule
             if rule.needs_all_rows and trace.stop_reason is StopReason.SEPARATED:
                 share = 1 - getattr(rule, "gap", 0.0)
                 sentence = f"its margin is proven to be {share:.4g} of the largest or more"

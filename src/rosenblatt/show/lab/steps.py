@@ -48,7 +48,7 @@ class Steps:
     def novikoff(self) -> MistakeBound | None:
         """How many updates the theorem allows the run, where it speaks of runs like it."""
         run, best = self.run, self.best
-        update = run.stretches[0].options.update
+        update = run.stretches[0].settings
         if best is None or len(run.stretches) > 1 or not update.rule.has_rate:
             return None
         if run.stretches[0].batch:
@@ -111,7 +111,7 @@ class Steps:
             k = np.arange(first + 1, last + 1)
             if not len(k):
                 continue
-            update = stretch.options.update
+            update = stretch.settings
             if stretch.batch:
                 passes = np.searchsorted(run.ends, run.visit[k])
                 found[k] = run.mistakes[passes]
@@ -165,7 +165,7 @@ class Steps:
     def _words(self, visits: Array, c: dict[str, list[Any]]) -> list[str]:
         run, offset = self.run, self.run.situation.offset
         labels, n = run.situation.y.tolist(), run.situation.n_rows
-        steps = [s.options.update.rule.needs_all_rows for s in run.stretches]
+        steps = [s.settings.rule.needs_all_rows for s in run.stretches]
         which, said = run.stretch_at(visits).tolist(), []
         for i, t in enumerate(visits.tolist()):
             row, mistake, moves = c["row"][i], c["mistake"][i], None
@@ -210,7 +210,7 @@ class Steps:
         run, bound, best = self.run, self.novikoff, self.best
         if bound is None or best is None or run.w[0].any() or run.b[0]:
             return nothing, nothing
-        update = run.stretches[0].options.update
+        update = run.stretches[0].settings
         if update.tie == "half" or update.tau:
             return nothing, nothing
         eta = float(update.etas(1, 1)[0])

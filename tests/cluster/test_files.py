@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 
-from rosenblatt import load_model
+from rosenblatt import fit_file, load_model
 from rosenblatt.cli import app
 from rosenblatt.cli.cluster import local_cluster, undisturbed
 from rosenblatt.cluster.files import fit_files
@@ -90,7 +90,7 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
         str(place), tmp_path / "m", client=client, max_iter=9, target="answer", watcher=heard
     )
     assert done.stop_reasons == ("separated",)
-    assert "looking at them first" in heard.messages[0]
+    assert heard.messages == ["90 rows in 3 shards on 2 workers"]
     names = {done.model.name(k) for k in range(done.model.n_features)}
     assert names == {"colour=blue", "colour=red", "size"}
     told = CliRunner().invoke(app, ["predict", str(tmp_path / "m"), str(place / "0.csv"), "--json"])
@@ -98,6 +98,37 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
     assert done.model.deviations is not None
     raw = fit_files(str(place), tmp_path / "m", client=client, target="answer", scale=False)
     assert raw.model.deviations is None
+
+
+def test_features_and_means_are_those_of_all_files(client: Any, tmp_path: Path) -> None:
+    """Names as one reading finds them, the deviations of all rows, and rows without a label."""
+    place = tmp_path / "rows"
+    place.mkdir()
+    header = "town,size,when,kind"
+    parts = [
+        ["Rome,1,2020-01-31,yes", "Oslo,2,2020-02-01,no", "Rome,,2020-02-02,yes"],
+        ["Bern,1e3,2021-01-05,yes", "Oslo,5,2021-01-06,", "Oslo,7,2021-02-06,maybe"],
+        ["Rome,-3,2020-01-31,no", "Bern,4,,yes"],
+    ]
+    for k, lines in enumerate(parts):
+        (place / f"{k}.csv").write_text("\n".join([header, *lines]) + "\n")
+    settings: dict[str, Any] = {"max_iter": 3, "target": "kind", "kinds": {"when": "date"}}
+    settings["on_error"] = "skip"
+    one = fit_file(place, tmp_path / "one", **settings)
+    many = fit_files(str(place), tmp_path / "many", client=client, **settings)
+    assert many.model.classes.tolist() == ["maybe", "no", "yes"]
+    assert many.model.feature_names == one.model.feature_names
+    assert many.model.columns is not None
+    assert one.model.columns is not None
+    assert many.model.columns["kinds"] == one.model.columns["kinds"]
+    assert (many.n_rows, many.skipped.count) == (one.n_rows, one.skipped.count) == (7, 1)
+    assert many.table is not None
+    assert one.table is not None
+    assert many.table.counts == one.table.counts
+    assert many.model.deviations is not None
+    assert np.allclose(many.model.deviations, one.model.deviations)
+    assert 0 < many.progressive_error <= 1
+    assert load_model(tmp_path / "many").predict([{"town": "Rome", "size": 1.0}]).shape == (1,)
 
 
 def test_the_command(

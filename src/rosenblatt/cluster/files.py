@@ -1,14 +1,14 @@
 """Train on files that the workers of a cluster read: `rosenblatt fit DIRECTORY --workers N`.
 
 Every piece is read by one worker, once, with the readers of one machine, and stays in its memory.
-What one file cannot know (how wide the others are, whether an index 0 comes in one of them, what
-labels there are) is settled when all are read.
+What one file cannot know (how wide the others are, whether an index 0 comes in one of them, which
+labels and categories there are, the mean of a column) is settled when all are read.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import accumulate
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt._core import FeatureIndex, renumber_columns
 from rosenblatt.cluster.futures import PATIENCE, client_or_default, gathered, wait_for
 from rosenblatt.cluster.machine import ClusterMachine, check_mixing
 from rosenblatt.cluster.source import DaskSource, spread
@@ -42,7 +43,6 @@ from rosenblatt.stream.standardized_source import Standardizer
 from rosenblatt.stream.train import Trained
 from rosenblatt.text import plural
 
-Learned = tuple[TableFeatures | None, Standardizer | None]
 BLOCK_BYTES = 1 << 27  # of a plain text file in one piece
 
 
@@ -50,6 +50,7 @@ class PieceRows(NamedTuple):
     """What was read of one piece. In a summary, the block has no rows.
 
     `first_column`: columns before it have no feature, as in LIBSVM files that count from 1.
+    `table`, `scaler`: features, and means and deviations, of columns that are not all numbers.
     """
 
     block: Block
@@ -59,6 +60,9 @@ class PieceRows(NamedTuple):
     skipped: SkippedLines
     unlabelled: int
     settings: dict[str, Any]
+    n_rows: int
+    table: TableFeatures | None
+    scaler: Standardizer | None
 
 
 def fit_files(
@@ -127,14 +131,14 @@ def fit_files(
     settings = replace(settings, order="shuffle" if shuffle else "order")
     with begin() as cluster:
         began = time.perf_counter()
-        learned = _learned(cluster, place, pieces[0], options, scale, timeout, watcher)
-        source, read = _read(cluster, pieces, options, learned, timeout)
+        opened, scaled = open_table(pieces[0], options, scale, watcher.say)
+        kinds = None if opened.format.encoder is None else opened.format.encoder.kinds
+        source, table, scaler, read = _read(cluster, pieces, options, kinds, scaled, timeout)
         shards, workers = plural(len(source), "shard"), plural(len(cluster.nthreads()), "worker")
         watcher.say(f"{source.n_rows:,} rows in {shards} on {workers}")
         classes = source.labels.classes
         learner = Learner.begin(classes, source.n_features, source.dtype, settings)
         learner.counts = source.class_rows.sum(axis=0)
-        table, scaler = learned
         described["shards"] = len(source)
         seed = int(generator(random_state).randint(MAX_INT))
         machine = ClusterMachine(settings, learner, source, seed=seed, progressive=True)
@@ -165,42 +169,35 @@ def _skipped(read: Sequence[PieceRows]) -> SkippedLines:
 # ------------------------------------------------------------------- what workers do
 
 
-def _learn_table(place: str, options: ReadOptions, scale: bool | None) -> Learned:
-    """Read all files once: the features of their columns, means and deviations."""
-    source, scaled = open_table(place, options, scale, lambda _: None)
-    table = source.format.encoder
-    assert table is not None
-    scaler = Standardizer(table) if scaled else None
-    for block in source.blocks():
-        if scaler is not None:
-            scaler.standardized(block)
-    table.closed = True
-    return table, scaler
-
-
-def _read_piece(piece: Piece, options: ReadOptions, learned: Learned) -> PieceRows | None:
+def _read_piece(
+    piece: Piece, options: ReadOptions, kinds: Mapping[str, str] | None, scaled: bool
+) -> PieceRows | None:
     """One piece, whole; None if there are no rows in it."""
-    table, scaler = learned
-    if table is None:
+    table = scaler = None
+    if kinds is None:
         source = open_source(piece, options)
     else:
-        source = open_source(
-            piece, replace(options, kinds=table.kinds), feature_names=list(table.kinds)
-        )
+        source = open_source(piece, replace(options, kinds=kinds), feature_names=list(kinds))
+        table = TableFeatures(kinds, FeatureIndex(options.bits))
+        scaler = Standardizer(table) if scaled else None
         source.format.encoder = table
     blocks = []
     try:
         for block in source.blocks():
-            if table is not None and not table.is_plain:
-                block = block._replace(X=as_csr(block.X))
-            blocks.append(block if scaler is None else scaler.standardized(block))
+            if scaler is not None:
+                scaler.standardized(block)  # for its means; other pieces have a part in them
+            blocks.append(block)
     except DataError as e:
         if piece.length is not None and "has no rows" in str(e):
             return None  # a stretch within one line
         raise
+    if table is not None and not table.is_plain:
+        blocks = [block._replace(X=as_csr(block.X)) for block in blocks]
+    whole = stack(blocks)
+    format = source.format
     return PieceRows(
-        stack(blocks), source.labels, source.format.first_column, source.format.feature_names,
-        source.skipped, source.unlabelled, source.settings(),
+        whole, source.labels, format.first_column, format.feature_names, source.skipped,
+        source.unlabelled, source.settings(), whole.n_rows, table, scaler,
     )  # fmt: skip
 
 
@@ -208,50 +205,50 @@ def _summary(read: PieceRows | None) -> PieceRows | None:
     return None if read is None else read._replace(block=read.block.rows(0, 0))
 
 
-def _n_rows(read: PieceRows) -> int:
-    return read.block.n_rows
+class _Place(NamedTuple):
+    """Where the rows of a piece are among all: class numbers by code, first row, columns."""
+
+    classes: Any
+    first_row: int
+    base: int
+    width: int
+    columns: Any
 
 
-def _placed(read: PieceRows, classes: Any, first_row: int, base: int, width: int) -> Block:
+def _placed(read: PieceRows, place: _Place, scaler: Standardizer | None, is_plain: bool) -> Block:
     """The rows with the columns and the class numbers of all pieces."""
     X, y, weight = read.block[:3]
+    X = X if is_plain else as_csr(X)
     if isinstance(X, Csr):
-        if X.indices.max(initial=0) - base >= width:
+        if X.indices.max(initial=0) - place.base >= place.width:
             raise DataError(
-                f"an index is 0 in one file, and {width} in another, so there are more than "
-                f"n_features={width}. Raise n_features or pass zero_based."
+                f"an index is 0 in one file, and {place.width} in another, so there are more than "
+                f"n_features={place.width}. Raise n_features or pass zero_based."
             )
-        X = Csr(X.data, X.indices - X.indices.dtype.type(base), X.indptr, width)
-    return Block(X, classes[y], weight, first_row, Position(rows=first_row + len(y)))
+        data, indices = X.data.copy(), X.indices - X.indices.dtype.type(place.base)
+        if place.columns is not None:
+            renumber_columns(X.indptr, indices, data, place.columns)
+        X = Csr(data, indices, X.indptr, place.width)
+    first, end = place.first_row, Position(rows=place.first_row + len(y))
+    block = Block(X, place.classes[y], weight, first, end)
+    return block if scaler is None else scaler.standardized(block)
 
 
 # ---------------------------------------------------------------------------- plumbing
 
 
-def _learned(
-    client: Any, place: str, first: Piece, options: ReadOptions, scale: bool | None,
-    timeout: float, watcher: Watcher,
-) -> Learned:  # fmt: skip
-    """The features of columns, if the first piece has others than numbers."""
-    if open_table(first, options, scale, watcher.say)[0].format.encoder is None:
-        return None, None
-    watcher.say(f"{first} has columns that are not numbers: looking at them first")
-    look = client.submit(_learn_table, place, options, scale, pure=False)
-    learned: Learned = gathered(client, [look], ["columns"], timeout)[0]
-    return learned
-
-
 def _read(
-    client: Any, pieces: Sequence[Piece], options: ReadOptions, learned: Learned, timeout: float
-) -> tuple[DaskSource, list[PieceRows]]:
-    """All pieces as shards, and what is known of each."""
-    names = list(map(str, pieces))
-    each = ([options] * len(pieces), [learned] * len(pieces))
-    futures = client.map(_read_piece, pieces, *each, pure=False)
+    client: Any, pieces: Sequence[Piece], options: ReadOptions,
+    kinds: Mapping[str, str] | None, scaled: bool, timeout: float,
+) -> tuple[DaskSource, TableFeatures | None, Standardizer | None, list[PieceRows]]:  # fmt: skip
+    """All pieces as shards, their features, and what is known of each."""
+    names, n = list(map(str, pieces)), len(pieces)
+    futures = client.map(_read_piece, pieces, [options] * n, [kinds] * n, [scaled] * n, pure=False)
     wait_for(client, futures, names, timeout)
-    read = gathered(client, client.map(_summary, futures, pure=False), names, timeout)
-    there = [k for k, one in enumerate(read) if one is not None]
-    futures, read, names = ([of[k] for k in there] for of in (futures, read, names))
+    found = gathered(client, client.map(_summary, futures, pure=False), names, timeout)
+    there = [k for k, one in enumerate(found) if one is not None]
+    futures, names = [futures[k] for k in there], [names[k] for k in there]
+    read: list[PieceRows] = [found[k] for k in there]
     if not read:
         raise DataError("there are no rows in any file. Give at least one.")
     for name, one in zip(names, read, strict=True):
@@ -268,18 +265,37 @@ def _read(
         else:
             labels.encode(one.labels.values)
     check_two_classes(labels.classes)
-    numbers = [_numbers(one.labels, labels) for one in read]
     base = min(one.first_column for one in read)
     if "zero_based" in read[0].settings and not isinstance(options.zero_based, bool):
         read[0].settings["zero_based"] = base == 0
     width = max(one.block.X.shape[1] for one in read) - base
-    if options.n_features is not None:
-        width = options.n_features
-    rows = gathered(client, client.map(_n_rows, futures, pure=False), names, timeout)
-    firsts, n = list(accumulate(rows, initial=0))[:-1], len(futures)
-    blocks = spread(client, futures, _placed, numbers, firsts, [base] * n, [width] * n)
-    names = read[0].names
-    return DaskSource(blocks, labels.classes, client, timeout, feature_names=names), read
+    width = options.n_features or width
+    table, scaler, columns = None, None, [None for _ in read]
+    if kinds is not None:
+        table = TableFeatures(kinds, FeatureIndex(options.bits))
+        scaler = Standardizer(table) if scaled else None
+        columns = [_joined(table, scaler, one) for one in read]
+        table.closed, width = True, table.n_features
+    firsts = accumulate((one.n_rows for one in read), initial=0)
+    numbers = [_numbers(one.labels, labels) for one in read]
+    places = [
+        _Place(own, first, base, width, new)
+        for own, first, new in zip(numbers, firsts, columns, strict=False)
+    ]
+    is_plain = table is None or table.is_plain
+    each = (places, [scaler] * len(read), [is_plain] * len(read))
+    blocks = spread(client, futures, _placed, *each)
+    source = DaskSource(blocks, labels.classes, client, timeout, feature_names=read[0].names)
+    return source, table, scaler, read
+
+
+def _joined(table: TableFeatures, scaler: Standardizer | None, one: PieceRows) -> Any:
+    """Add the features and means of a piece; the columns of its features among all."""
+    assert one.table is not None
+    columns = table.merge(one.table)
+    if scaler is not None and one.scaler is not None:
+        scaler.merge(one.scaler, columns)
+    return None if table.index.hash_bits else columns
 
 
 def _numbers(own: LabelIndex, labels: LabelIndex) -> Any:

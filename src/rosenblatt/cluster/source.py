@@ -8,6 +8,7 @@ again, to the same bits.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -201,8 +202,8 @@ class DaskSource(Source):
         DaskSource
             Rows keep their numbers.
         """
-        part = object.__new__(type(self))
-        part.__dict__ = {k: v for k, v in vars(self).items() if k != "_taken"}
+        part = copy.copy(self)
+        part.__dict__.pop("_taken", None)
         part.futures = tuple(self.futures[k] for k in which)
         part.sizes = tuple(self.sizes[k] for k in which)
         part.class_rows, part.class_weights = (

@@ -67,6 +67,18 @@ class Standardizer:
         self.n_seen = max(self.n_seen, block.first_row + block.n_rows)
         return block._replace(X=X)
 
+    def merge(self, other: Standardizer, columns: npt.NDArray[np.int32]) -> None:
+        """Count the rows of another one too, whose features have these columns here."""
+        count = self.count + other.count
+        delta, share = other.mean - self.mean, other.count / np.maximum(count, 1.0)
+        self.squares += other.squares + delta * delta * self.count * share
+        self.mean += delta * share
+        self.count, self.n_seen = count, self.n_seen + other.n_seen
+        entries = np.zeros(max(len(self.entries), int(columns.max(initial=-1)) + 1))
+        entries[: len(self.entries)] = self.entries
+        entries[columns[: len(other.entries)]] += other.entries
+        self.entries = entries
+
     def unscaled(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         """The weights for the numbers as they are.
 

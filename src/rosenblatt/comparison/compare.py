@@ -27,7 +27,7 @@ from rosenblatt.comparison.result import Comparison, Refusal, Trial
 from rosenblatt.data.block import Block, Csr, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.problem import Problem
-from rosenblatt.data.source import ChunkSource, Source
+from rosenblatt.data.source import ChunkSource, LabelIndex, Source
 from rosenblatt.errors import (
     DataError,
     LabelError,
@@ -37,11 +37,11 @@ from rosenblatt.errors import (
 )
 from rosenblatt.estimators import Perceptron
 from rosenblatt.io.parquet import is_dataset
-from rosenblatt.io.reader import FileChunks, FileSource, open_source
+from rosenblatt.io.reader import FileChunks, FileSource
 from rosenblatt.io.text_format import ReadOptions, is_whole
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings
-from rosenblatt.stream.fit import encode_table
+from rosenblatt.stream.fit import encode_table, open_table
 from rosenblatt.text import plural
 
 Array = npt.NDArray[Any]
@@ -270,12 +270,11 @@ def _source(
 ) -> tuple[Source, bool]:
     """The rows as a source, and whether it is a table with columns that are not numbers."""
     if isinstance(file, (str, Path)) or is_dataset(file):
-        source = open_source(file, ReadOptions.of(dict(reading)))
-        return source, encode_table(source, None, say)
+        return open_table(file, ReadOptions.of(dict(reading)), None, say)
     if reading:
         raise ParameterError("`reading` is for files, got it with rows that are read already.")
     if isinstance(file, FileChunks):
-        source = file.source()
+        source = file.source(LabelIndex())
         return source, encode_table(source, None, say)
     return file if hasattr(file, "blocks") else ChunkSource(file, copy=True), False
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,6 +72,7 @@ class BlockCache:
     def __init__(self, folder: Path, progress: Callable[[Progress], object] | None = None) -> None:
         self.folder, self.progress = folder, progress
         self._file: Any = None
+        self._reader = ThreadPoolExecutor(1)  # starts a thread when it is used first
         self._blocks: list[Block | _Stored] = []
         self.memory_bytes = 0
         self.file_bytes = 0
@@ -81,6 +82,7 @@ class BlockCache:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._reader.shutdown()
         if self._file is not None:
             self._file.close()
 
@@ -115,29 +117,30 @@ class BlockCache:
     def read(self, order: Iterable[int]) -> Iterator[Block]:
         """These blocks, in this order; one is read ahead while the others are used."""
         began, rows, nbytes = time.perf_counter(), 0, self.memory_bytes + self.file_bytes
-        with ThreadPoolExecutor(1) as reader:
-            coming = (reader.submit(self._get, k) for k in order)
-            ahead, seen = next(coming, None), 0
-            while ahead is not None:
-                block, ahead = ahead.result(), next(coming, None)
-                yield block
-                rows, seen = rows + block.n_rows, seen + 1
-                if self.progress is not None:
-                    seconds = time.perf_counter() - began
-                    self.progress(Progress(nbytes * seen // len(self), nbytes, rows, 0, seconds))
+        coming = map(self._begin, order)
+        ahead, seen = next(coming, None), 0
+        while ahead is not None:
+            block, ahead = ahead, next(coming, None)
+            block = block.result() if isinstance(block, Future) else block
+            yield block._replace(X=as_csr(block.X)) if self.sparse else block
+            rows, seen = rows + block.n_rows, seen + 1
+            if self.progress is not None:
+                seconds = time.perf_counter() - began
+                self.progress(Progress(nbytes * seen // len(self), nbytes, rows, 0, seconds))
 
-    def _get(self, k: int) -> Block:
+    def _begin(self, k: int) -> Block | Future[Block]:
         block = self._blocks[k]
-        if isinstance(block, _Stored):
-            self._file.seek(block.start)
-            X, y, *more = map(self._array, block.places)
-            if block.sparse:
-                indptr, indices, *more = more
-                X = Csr(X, indices, indptr, block.shape[1])
-            else:
-                X = X.reshape(block.shape)
-            block = Block(X, y, *more)
-        return block._replace(X=as_csr(block.X)) if self.sparse else block
+        return block if isinstance(block, Block) else self._reader.submit(self._get, block)
+
+    def _get(self, block: _Stored) -> Block:
+        self._file.seek(block.start)
+        X, y, *more = map(self._array, block.places)
+        if block.sparse:
+            indptr, indices, *more = more
+            X = Csr(X, indices, indptr, block.shape[1])
+        else:
+            X = X.reshape(block.shape)
+        return Block(X, y, *more)
 
     def _array(self, place: _Place) -> Any:
         if place.stored is None:

@@ -211,7 +211,7 @@ class Csv(TableFormat, TextFormat):
     def _labels(self, table: ParsedTable) -> Labels:
         column = "".join(letter for letter in self._letters if letter in "tl").find("l")
         if column < 0:
-            return Labels(np.full(len(table.numbers), -1, np.int32), [])
+            return Labels.none(len(table.numbers))
         return Labels(np.ascontiguousarray(table.codes[:, column]), table.words[column])
 
     def batch(self, table: ParsedTable) -> ColumnBatch:

@@ -8,7 +8,7 @@ from rosenblatt._core import PLAIN_COLUMNS, FeatureIndex, ParsedRows, parse_libs
 from rosenblatt.data.block import Csr
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.byte_stream import TextBlock
-from rosenblatt.io.text_format import IndexedFormat, Parsed, ReadOptions, Rows
+from rosenblatt.io.text_format import IndexedFormat, Labels, Parsed, ReadOptions, Rows
 
 LARGEST_INDEX = 2**31 - 2  # indices are int32, and so is the number of features
 
@@ -68,7 +68,8 @@ class Libsvm(IndexedFormat):
                     f"an index is 0 and another is {n}, so there are more than n_features={n}. "
                     "Raise n_features or pass zero_based."
                 )
-        return Rows(Csr(rows.values, rows.indices, rows.indptr, width), rows.labels, rows.weights)
+        X = Csr(rows.values, rows.indices, rows.indptr, width)
+        return Rows(X, Labels.of_numbers(rows.labels), rows.weights)
 
     def settings(self) -> dict[str, Any]:
         """How files were read, with what was found out, for the file of a model."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.labels import LARGEST_INTEGER
+from rosenblatt.data.labels import LARGEST_INTEGER, as_labels
 from rosenblatt.errors import DataError, LabelError, MissingPackageError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.io.bad_lines import LISTED, BadLine
@@ -183,7 +183,7 @@ class Parquet(TableFormat):
         else:
             X = np.column_stack([column.values for column in batch.columns])
         if labels is None:
-            return Rows(X, Labels(np.full(parsed.n_rows, -1, np.int32), []))
+            return Rows(X, Labels.none(parsed.n_rows))
         return Rows(X, _labels(labels))
 
 
@@ -326,7 +326,7 @@ def _floats(column: Any) -> npt.NDArray[np.float64]:
     return values  # type: ignore[no-any-return]  # pyarrow has no hints
 
 
-def _labels(column: Any) -> npt.NDArray[Any] | Labels:
+def _labels(column: Any) -> Labels:
     """Integers and floats as they are, texts as places in a list."""
     import pyarrow as pa
 
@@ -335,9 +335,9 @@ def _labels(column: Any) -> npt.NDArray[Any] | Labels:
         column = column.dictionary_decode()
         type = column.type
     if pa.types.is_integer(type) or pa.types.is_floating(type):
-        return np.from_dlpack(column).copy()
+        return Labels.of_numbers(np.from_dlpack(column))
     if pa.types.is_boolean(type):
-        return np.array(column.to_pylist(), dtype=bool)
+        return Labels.of_numbers(np.array(column.to_pylist(), dtype=bool))
     if not pa.types.is_dictionary(type):
         column = column.dictionary_encode()
     import pyarrow.compute as pc
@@ -345,4 +345,5 @@ def _labels(column: Any) -> npt.NDArray[Any] | Labels:
     lengths = pc.max(pc.utf8_length(column.dictionary)).as_py() or 0
     DEFAULT.check("label_chars", lengths, "the label column")
     codes: Any = np.from_dlpack(column.indices.cast(pa.int32()))
-    return Labels(codes.copy(), column.dictionary.to_pylist(), are_texts=True)
+    texts = column.dictionary.to_pylist()
+    return Labels(codes.copy(), as_labels(texts) if texts else np.zeros(0, str))

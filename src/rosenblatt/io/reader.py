@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.source import LabelIndex, Source, check_exact
+from rosenblatt.data.source import LabelIndex, Source
 from rosenblatt.errors import DataError, MalformedLineError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
@@ -26,7 +26,6 @@ from rosenblatt.io.progress import Progress
 from rosenblatt.io.text_format import (
     SETTINGS,
     Format,
-    Labels,
     Parsed,
     ReadOptions,
     Rows,
@@ -98,30 +97,13 @@ class FileSource(Source):
         end = after  # a checkpoint after the last block leaves no rows
         for rows, first_row, end in self.rows(after):
             X, y, weight = rows
-            codes = self._codes(y)
+            codes = y.codes_in(self.labels)
+            if self.labels.values.dtype.kind == "f":
+                as_labels(self.labels.values)  # refuses measurements
             self.unlabelled += int(np.count_nonzero(codes < 0))
             if rest := Block(X, codes, weight, first_row, end).after(after):
                 yield rest
         self.n_rows = end.rows
-
-    def _codes(self, y: npt.NDArray[Any] | Labels) -> npt.NDArray[np.int32]:
-        """The codes of labels; -1 for none."""
-        if isinstance(y, Labels):
-            if not y.words:
-                return y.codes
-            encode = self.labels.encode if y.are_texts else self.labels.encode_words
-            codes = np.append(encode(_words(y)), np.int32(-1))[y.codes]
-            if self.labels.values.dtype.kind == "f":
-                as_labels(self.labels.values)  # refuses measurements
-            return codes
-        there = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
-        check_exact(y)
-        if there.all():
-            return self.labels.encode(as_labels(y, len(y)))
-        codes = np.full(len(y), -1, np.int32)
-        if there.any():
-            codes[there] = self.labels.encode(as_labels(y[there]))
-        return codes
 
     def rows(self, after: Position = START) -> Iterator[tuple[Rows, int, Position]]:
         """Rows of parsed blocks, the number of their first row, and where they end."""
@@ -324,23 +306,21 @@ class FileChunks:
 
     def __init__(self, place: Any, options: ReadOptions) -> None:
         self.place, self.options = place, options
-        self._source: FileSource | None = open_source(place, options)
-        self._opened = self._source
+        self._source, self._used = open_source(place, options), False
 
     @property
     def skipped(self) -> SkippedLines:
-        return self._opened.skipped
+        return self._source.skipped
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        return self._opened.format.feature_names
+        return self._source.feature_names
 
     def source(self, labels: LabelIndex | None = None) -> FileSource:
         """The file as a source."""
-        source = self._source or open_source(self.place, self.options)
-        if source.repeatable:
-            self._source = None
-        self._opened = source
+        if self._used and self._source.repeatable:
+            self._source = open_source(self.place, self.options)
+        source, self._used = self._source, True
         if labels is not None:  # to train on
             source.labels = labels
             if source.format.name == "libsvm" and source.options.n_features is None:
@@ -350,26 +330,7 @@ class FileChunks:
     def __iter__(self) -> Iterator[Chunk]:
         labels = LabelIndex()
         for X, y, weight in self.source().settled_rows():
-            yield Chunk(X.to_scipy() if isinstance(X, Csr) else X, decoded(y, labels), weight)
-
-
-def _words(y: Labels) -> Any:
-    if y.are_texts:
-        return as_labels(list(y.words), len(y.words))
-    return y.words
-
-
-def decoded(y: npt.NDArray[Any] | Labels, labels: LabelIndex) -> npt.NDArray[Any]:
-    """Labels as values; NaN for none."""
-    if not isinstance(y, Labels):
-        return check_exact(y)
-    if not y.words:
-        return np.full(len(y.codes), np.nan)
-    if y.are_texts:
-        texts: npt.NDArray[Any] = _words(y)
-        return texts[y.codes]
-    codes = labels.encode_words(y.words)
-    return labels.values[codes[y.codes]]
+            yield Chunk(X.to_scipy() if isinstance(X, Csr) else X, y.decoded(labels), weight)
 
 
 def read_chunks(
@@ -530,9 +491,8 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
     for (X, labels, weight), first_row, end in source.rows():
         if more := n_rows == max_rows:
             break
-        values = decoded(labels, words)
-        if isinstance(labels, Labels) and labels.words and not labels.are_texts:
-            values = words.encode_words(labels.words)[labels.codes]  # typed at the end
+        typed_later = isinstance(labels.values, list)
+        values = labels.codes_in(words) if typed_later else labels.decoded(words)
         block = Block(X, np.zeros(end.rows - first_row, np.int32), weight, first_row)
         stop = block.n_rows if max_rows is None else min(block.n_rows, max_rows - first_row)
         blocks.append(block.rows(0, stop))

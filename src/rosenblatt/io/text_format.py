@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt._core import FeatureIndex, ParsedRows, renumber_columns
+from rosenblatt.data.labels import as_labels
+from rosenblatt.data.source import LabelIndex, check_exact, label_key
 from rosenblatt.errors import LimitError, ParameterError
 from rosenblatt.io.bad_lines import BadLine, describe
 from rosenblatt.io.byte_stream import (
@@ -116,21 +118,64 @@ class ReadOptions:
 
 
 class Labels(NamedTuple):
-    """Labels as places in a list of texts; -1: none.
+    """Labels of rows as places among distinct values; -1: none.
 
-    `are_texts`: they are not numbers, whatever they look like.
+    `values` is an array if their type is known, else a list of texts, which may be numbers.
     """
 
     codes: npt.NDArray[np.int32]
-    words: Sequence[str]
-    are_texts: bool = False
+    values: list[str] | npt.NDArray[Any]
+
+    @classmethod
+    def of_numbers(cls, y: npt.NDArray[Any]) -> Labels:
+        """Numbers; NaN: none."""
+        values, codes = np.unique(y, return_inverse=True)
+        if values.dtype.kind == "f" and np.isnan(values[-1:]).any():
+            values, codes = values[:-1], np.where(codes == len(values) - 1, -1, codes)
+        return cls(codes.astype(np.int32), check_exact(values))
+
+    @classmethod
+    def none(cls, n_rows: int) -> Labels:
+        """Rows without labels."""
+        return cls(np.full(n_rows, -1, np.int32), np.zeros(0))
+
+    def codes_in(self, index: LabelIndex) -> npt.NDArray[np.int32]:
+        """The codes in an index, which gets labels that are new."""
+        if not len(self.values):
+            return self.codes
+        if isinstance(self.values, list):
+            found = index.encode_words(self.values)
+        else:
+            found = index.encode(as_labels(self.values))
+        return np.append(found, np.int32(-1))[self.codes]
+
+    def decoded(self, index: LabelIndex) -> npt.NDArray[Any]:
+        """The label of each row, NaN for none; `index` knows the texts so far."""
+        if isinstance(self.values, list):
+            codes = self.codes_in(index)  # first: there may be new ones
+            return index.values[codes]
+        there = self.codes >= 0
+        return (
+            self.values[self.codes] if there.all() else np.append(self.values, np.nan)[self.codes]
+        )
+
+    def numbers_of(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """The number of the class of each row; -1 for no label, len(classes) for any other label.
+
+        >>> Labels.of_numbers(np.array([1.0, np.nan, 7.0])).numbers_of(np.array([-1, 1]))
+        array([ 1, -1,  2])
+        """
+        numbers, keys = {label: k for k, label in enumerate(classes.tolist())}, list(self.values)
+        if isinstance(self.values, list) and classes.dtype.kind != "U":
+            keys = list(map(label_key, keys))
+        return np.array([*(numbers.get(key, len(classes)) for key in keys), -1])[self.codes]
 
 
 class Rows(NamedTuple):
-    """Rows with labels: numbers (NaN: none), texts of a typed column, or texts to be typed."""
+    """Rows with labels and weights."""
 
     X: Any
-    y: npt.NDArray[Any] | Labels
+    y: Labels
     sample_weight: npt.NDArray[np.float64] | None = None
 
 

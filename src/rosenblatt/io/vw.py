@@ -8,7 +8,7 @@ from rosenblatt._core import FeatureIndex, ParsedRows, parse_vw
 from rosenblatt.data.block import Csr
 from rosenblatt.errors import ParameterError
 from rosenblatt.io.byte_stream import TextBlock
-from rosenblatt.io.text_format import IndexedFormat, Parsed, ReadOptions, Rows
+from rosenblatt.io.text_format import IndexedFormat, Labels, Parsed, ReadOptions, Rows
 
 
 class VWText(IndexedFormat):
@@ -51,4 +51,5 @@ class VWText(IndexedFormat):
         """Rows as wide as all rows so far."""
         rows: ParsedRows = parsed.content[0]
         width = 1 << self.bits if self.bits is not None else self.indexed(*parsed.content)
-        return Rows(Csr(rows.values, rows.indices, rows.indptr, width), rows.labels, rows.weights)
+        X = Csr(rows.values, rows.indices, rows.indptr, width)
+        return Rows(X, Labels.of_numbers(rows.labels), rows.weights)

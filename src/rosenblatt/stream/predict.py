@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt import _core
-from rosenblatt.data.source import label_key
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.feature_index import closed_index
 from rosenblatt.io.atomic import check_output, replace_file
@@ -20,7 +19,7 @@ from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.location import STANDARD_INPUT
 from rosenblatt.io.progress import Watcher
 from rosenblatt.io.reader import FileSource, identify, open_source
-from rosenblatt.io.text_format import SETTINGS, Labels, ReadOptions
+from rosenblatt.io.text_format import SETTINGS, ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model
 from rosenblatt.stream.fit import local_files
@@ -156,7 +155,7 @@ def _labelled(
     for X, y, _ in source.settled_rows():
         scores = model.decision_function(X)
         predicted = _core.decide(scores.reshape(len(scores), -1))
-        numbers = class_numbers(y, model.classes)
+        numbers = y.numbers_of(model.classes)
         rows += len(predicted)
         labelled += int(np.count_nonzero(numbers >= 0))
         errors += int(np.count_nonzero((predicted != numbers) & (numbers >= 0)))
@@ -166,23 +165,6 @@ def _labelled(
             told = _with_scores(lines, scores) if with_scores else lines.tolist()
             out.write(("\n".join(told) + "\n").encode())
     return (rows, labelled, errors) if known else (rows, 0, 0)
-
-
-def class_numbers(y: Array | Labels, classes: Array) -> Array:
-    """The number of the class of each label; -1 for no label, len(classes) for any other label.
-
-    >>> class_numbers(np.array([1.0, np.nan, 7.0]), np.array([-1, 1]))
-    array([ 1, -1,  2])
-    """
-    numbers = {label: k for k, label in enumerate(classes.tolist())}
-    if isinstance(y, Labels):
-        texts = y.are_texts or classes.dtype.kind == "U"
-        found = [numbers.get(w if texts else label_key(w), len(classes)) for w in y.words]
-        return np.array([*found, -1])[y.codes]
-    values, place = np.unique(y, return_inverse=True)
-    missing = values != values
-    found = [numbers.get(value, len(classes)) for value in values.tolist()]
-    return np.where(missing, -1, np.array(found, dtype=np.int64))[place]
 
 
 def _with_scores(labels: Array, scores: Array) -> list[str]:

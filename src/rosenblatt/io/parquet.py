@@ -60,7 +60,7 @@ class Parquet(TableFormat):
         pyarrow()
         super().__init__(options, wanted)
         self._names: list[str] = []  # of the columns that are read
-        self._other: str | None = None  # the first column that is not numbers
+        self._other: tuple[str, Any] | None = None  # a column that is not numbers, and its type
 
     def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
         """The parsed batches of a file."""
@@ -135,7 +135,8 @@ class Parquet(TableFormat):
             used = (k for k, kind in enumerate(kinds) if k != label and kind != DROP)
             only_numbers = all(plain[k] and k not in empty for k in used)
             self.choose(Layout(tuple(names), label, kinds, only_numbers), place)
-        self._other = next((names[k] for k in self.used if not plain[k]), None)
+        others = (names[k] for k in self.used if not plain[k])
+        self._other = next(((name, schema.field(name).type) for name in others), None)
         self._names = [names[k] for k in self.used] + ([names[label]] if label is not None else [])
         if label is not None:
             _check_label_type(schema.field(names[label]).type, names[label], place)
@@ -148,8 +149,8 @@ class Parquet(TableFormat):
         assert layout is not None
         if self.encoder is None and self._other is not None:
             raise DataError(
-                f"column {self._other!r} of {piece} has values of type "
-                f"{batch.column(self._other).type}, not numbers. Encode or drop it first."
+                f"column {self._other[0]!r} of {piece} has values of type {self._other[1]}, not "
+                "numbers. Encode or drop it first."
             )
         kinds = dict(zip(layout.names, layout.kinds, strict=True))
         if self.encoder is None:

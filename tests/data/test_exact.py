@@ -110,7 +110,7 @@ def test_independent_rows_and_columns_have_the_rank(seed: int) -> None:
     rows, columns = exact.independent(R)
     assert len(rows) == len(columns) == rank
     assert rank == 0 or np.linalg.matrix_rank(A[np.ix_(rows, columns)]) == rank
-    x = exact.random_orthogonal(R, rng)
+    x = exact.random_solution(*exact.echelon(R), rng)
     assert x is not None
     assert not exact.modular_product(R, x).any()
     e = exact.integer_residues(np.eye(5, dtype=int).tolist())
@@ -119,9 +119,12 @@ def test_independent_rows_and_columns_have_the_rank(seed: int) -> None:
 
 
 def test_only_zero_is_orthogonal_to_a_basis() -> None:
-    assert exact.random_orthogonal(np.eye(3, dtype=np.int64), np.random.default_rng(0)) is None
+    assert (
+        exact.random_solution(*exact.echelon(np.eye(3, dtype=np.int64)), np.random.default_rng(0))
+        is None
+    )
     empty = np.zeros((0, 2), dtype=np.int64)
-    assert exact.random_orthogonal(empty, np.random.default_rng(0)) is not None
+    assert exact.random_solution(*exact.echelon(empty), np.random.default_rng(0)) is not None
 
 
 def test_a_long_modular_product_does_not_overflow() -> None:

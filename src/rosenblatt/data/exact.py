@@ -158,20 +158,37 @@ def fractions(values: Any) -> list[Fraction]:
     return [Fraction(int(v.p), int(v.q)) for v in values]
 
 
-def solve(matrix: Sequence[Sequence[int]], right: Sequence[Fraction]) -> list[Fraction]:
-    """The solution of a square system with integer matrix; ZeroDivisionError if singular.
+def combination(
+    rows: Sequence[Sequence[int]],
+    target: Sequence[int | Fraction],
+    basis: tuple[list[int], list[int]] | None = None,
+) -> list[Fraction] | None:
+    """Weights with which integer rows sum to the target: 0 but for a basis. None if there are none.
 
-    >>> solve([[2, 0], [1, 1]], [Fraction(1), Fraction(1)])
-    [Fraction(1, 2), Fraction(1, 2)]
+    `basis` is what `independent` says of the rows. It is found modulo a prime, and might be too
+    small, with a chance of one in the prime: then there might be weights nevertheless.
+
+    >>> combination([[2, 0], [1, 1]], [1, 1])
+    [Fraction(0, 1), Fraction(1, 1)]
+    >>> combination([[2, 0]], [1, 1]) is None
+    True
     """
-    from flint import fmpq, fmpq_mat, fmpz_mat
+    from flint import fmpz_mat
 
-    n = len(matrix)
-    if n == 0:
-        return []
-    column = fmpq_mat(n, 1, [fmpq(f.numerator, f.denominator) for f in right])
-    x = fmpq_mat(fmpz_mat(matrix)).solve(column)
-    return fractions([x[k, 0] for k in range(n)])
+    inside, pivots = independent(integer_residues(rows)) if basis is None else basis
+    common, *whole = common_integers([1, *target])
+    weights = [Fraction(0)] * len(rows)
+    if not inside:
+        return None if any(whole) else weights
+    matrix = fmpz_mat([[rows[k][j] for k in inside] for j in pivots])
+    solution: Any = matrix.solve(fmpz_mat(len(pivots), 1, [whole[j] for j in pivots]))
+    numerators, denominator = solution.numer_denom()
+    sums = numerators.transpose() * fmpz_mat([rows[k] for k in inside])
+    if any(int(v) != int(denominator) * t for v, t in zip(sums.entries(), whole, strict=True)):
+        return None
+    for k, c in zip(inside, numerators.entries(), strict=True):
+        weights[k] = Fraction(int(c), int(denominator) * common)
+    return weights
 
 
 # ---------------------------------------------------------------------- modulo a prime
@@ -242,18 +259,13 @@ def independent(A: Residues, prime: int = PRIME) -> tuple[list[int], list[int]]:
     return pivot_columns(A[:, columns].T, prime), columns
 
 
-def random_orthogonal(A: Residues, rng: np.random.Generator, prime: int = PRIME) -> Residues | None:
-    """A random vector modulo the prime orthogonal to the rows; None if only 0 is.
-
-    A row that is not in the span of A is orthogonal to it with a chance of one in the prime.
-    """
-    return random_solution(*echelon(A, prime), rng, prime)
-
-
 def random_solution(
     pivots: list[int], table: Residues, rng: np.random.Generator, prime: int = PRIME
 ) -> Residues | None:
-    """The same from the reduced echelon form of the rows."""
+    """A random vector orthogonal to rows, from their reduced echelon form; None if only 0 is.
+
+    A row that is not in their span is orthogonal to it with a chance of one in the prime.
+    """
     n = table.shape[1]
     free = np.setdiff1d(np.arange(n), pivots)
     if not free.size:

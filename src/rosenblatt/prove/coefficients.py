@@ -34,6 +34,7 @@ from flint import fmpz_mat
 
 from rosenblatt.data.cone import Cone, ConeBlock, as_cone
 from rosenblatt.data.exact import (
+    combination,
     common_integers,
     floats_if_exact,
     independent,
@@ -41,7 +42,6 @@ from rosenblatt.data.exact import (
     pivot_columns,
     primitive,
     residues,
-    solve,
 )
 from rosenblatt.errors import UndecidedError
 from rosenblatt.prove.certificate import Certificate, Combination
@@ -411,19 +411,14 @@ class _Signs:
         if not rows.size:
             return False
         table, factors = self.space.products(rows)
-        basis, pivots = independent(integer_residues(table))
-        bits = max((abs(v) for k in basis for v in table[k]), default=0).bit_length()
-        self.limits.check_system(len(basis), bits)
+        basis = independent(integer_residues(table))
+        longest = max((abs(v) for k in basis[0] for v in table[k]), default=0)
+        self.limits.check_system(len(basis[0]), longest.bit_length())
         target = [sign * v for v in self.space.exact_gradient(j)]
-        matrix = [[table[k][a] for k in basis] for a in pivots]
-        weights = solve(matrix, [Fraction(target[a]) for a in pivots])
-        if any(c < 0 for c in weights):
+        weights = combination(table, target, basis)
+        if weights is None or min(weights) < 0:
             return False
-        common, *whole = common_integers([1, *weights])
-        sums = fmpz_mat([whole]) * fmpz_mat([table[k] for k in basis])
-        if [int(v) for v in sums.entries()] != [common * v for v in target]:
-            return False
-        pairs = zip(basis, weights, strict=True)
+        pairs = enumerate(weights)
         self._bounded(j, {int(rows[k]): c * factors[k] for k, c in pairs if c})
         return True
 

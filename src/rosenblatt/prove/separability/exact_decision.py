@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
-from rosenblatt.data.exact import independent, integer_residues, primes, primitive, solve
+from rosenblatt.data.exact import combination, independent, integer_residues, primes, primitive
 from rosenblatt.prove.limits import UNLIMITED, Limits
 from rosenblatt.prove.separability.nearest_point import separate
 
@@ -82,7 +82,17 @@ def _joined(rows: Rows, weights: list[Fraction], found: dict[int, Fraction]) -> 
     the face absorbs what s takes from them.
     """
     at = [i for i, c in enumerate(weights) if c]
-    taken = dict(zip(at, _combined([rows[i] for i in at], rows, found), strict=True))
+    face = [rows[i] for i in at]
+    total = [
+        sum((c * rows[i][j] for i, c in found.items()), Fraction(0)) for j in range(len(rows[0]))
+    ]
+    shares = None
+    for prime in primes():  # a bad one makes the basis too small
+        basis = independent(integer_residues(face, prime), prime)
+        if (shares := combination(face, total, basis)) is not None:
+            break
+    assert shares is not None
+    taken = dict(zip(at, shares, strict=True))
     factor = max([Fraction(1), *(1 + t / weights[i] for i, t in taken.items())])
     out = [factor * c for c in weights]
     for i, t in taken.items():
@@ -90,24 +100,3 @@ def _joined(rows: Rows, weights: list[Fraction], found: dict[int, Fraction]) -> 
     for i, c in found.items():
         out[i] += c
     return out
-
-
-def _combined(face: Rows, rows: Rows, found: dict[int, Fraction]) -> list[Fraction]:
-    """Weights of the face rows with the same sum as the rows found, which lies in their span."""
-    if not face:
-        return []
-    total = [
-        sum((c * rows[i][j] for i, c in found.items()), Fraction(0)) for j in range(len(rows[0]))
-    ]
-    for prime in primes():
-        basis, pivots = independent(integer_residues(face, prime), prime)
-        weights = [Fraction(0)] * len(face)
-        for k, c in zip(
-            basis,
-            solve([[face[k][j] for k in basis] for j in pivots], [total[j] for j in pivots]),
-            strict=True,
-        ):
-            weights[k] = c
-        if all(sum(weights[k] * face[k][j] for k in basis) == v for j, v in enumerate(total)):
-            return weights
-    raise AssertionError("only finitely many primes are bad")

@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpz_mat
 
-from rosenblatt.data.exact import fractions, independent, integer_residues, primitive
+from rosenblatt.data.exact import (
+    combination,
+    common_integers,
+    fractions,
+    independent,
+    integer_residues,
+    primitive,
+)
 from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.exact_decision import decide
@@ -90,22 +96,15 @@ class Face:
 
         The weights of the basis are added to those given.
         """
-        rows, common = self.rows, lcm(*(c.denominator for c in given.values()))
-        target = fmpz_mat(1, len(rows[0]))
+        target = [Fraction(0)] * len(self.rows[0])
         if given:
-            whole = [int(c * common) for c in given.values()]
-            target = fmpz_mat(1, len(whole), whole) * fmpz_mat([rows[k] for k in given])
-        chosen = fmpz_mat([rows[k] for k in self.basis])
-        matrix = fmpz_mat([[rows[k][j] for k in self.basis] for j in self.pivots])
-        right = fmpz_mat(len(self.pivots), 1, [-int(target[0, j]) for j in self.pivots])
-        solution: Any = matrix.solve(right)
-        numerators, denominator = solution.numer_denom()
-        sums = numerators.transpose() * chosen + denominator * target
-        if any(int(v) for v in sums.entries()):
+            common, *whole = common_integers([1, *given.values()])
+            total = fmpz_mat([whole]) * fmpz_mat([self.rows[k] for k in given])
+            target = [Fraction(-int(v), common) for v in total.entries()]
+        found = combination(self.rows, target, (self.basis, self.pivots))
+        if found is None:
             return None
-        full = [given.get(k, Fraction(0)) for k in range(len(rows))]
-        for k, c in zip(self.basis, numerators.entries(), strict=True):
-            full[k] += Fraction(int(c), int(denominator) * common)
+        full = [c + given.get(k, 0) for k, c in enumerate(found)]
         return None if any(c < 0 for c in full) else full
 
     def hyperplane_through(self, near: Sequence[float], bits: int) -> list[Fraction]:

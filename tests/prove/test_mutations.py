@@ -136,7 +136,7 @@ RESULTS = {
     "margin, thin": (max_margin, THIN),
     "margin, augmented": (lambda X, y: max_margin(X, y, augmented=True), SEPARABLE),
     "margin, no intercept": (_through_origin(max_margin), SIDES),
-    "margin, not closed": (lambda X, y: max_margin(X, y, max_steps=1), SPREAD),
+    "margin, not closed": (lambda X, y: max_margin(X, y, max_seconds=0), SPREAD),
 }
 
 

@@ -72,7 +72,6 @@ def max_margin(
     fit_intercept: bool = True,
     augmented: bool = False,
     rtol: float = 1e-6,
-    max_steps: int = 100_000,
     max_seconds: float | None = None,
 ) -> MaxMargin:
     """The hyperplane of largest margin, with bounds that lie within `rtol` of each other.
@@ -88,10 +87,9 @@ def max_margin(
         Count the offset in the norm, as the mistake bound does.
     rtol : float, default=1e-6
         How close `lower` and `upper` must be, relatively.
-    max_steps : int, default=100000
-        After these it gives back what it has, and `closed` says whether that is enough.
     max_seconds : float, optional
-        The same after this time. The bounds of what was reached are then computed exactly.
+        After this time it gives back what it has, with exact bounds; `closed` says whether that is
+        enough.
 
     Raises
     ------
@@ -106,18 +104,15 @@ def max_margin(
     >>> found.w, found.b, found.lower, found.upper
     (array([1., 0.]), -1.0, 1.0, 1.0)
     """
-    if not 0 < rtol < 1 or max_steps < 1:
-        raise ParameterError(
-            f"rtol must lie between 0 and 1 and max_steps be at least 1, got {rtol!r}, "
-            f"{max_steps!r}."
-        )
+    if not 0 < rtol < 1:
+        raise ParameterError(f"rtol must lie between 0 and 1, got {rtol!r}.")
     limits = Limits.starting_now(max_seconds, None)
     limits.stage = "before a hyperplane was found"
     groups = 2 if fit_intercept and not augmented else 1
     cone = as_cone(X, y, fit_intercept and groups == 1)
     if not cone.signs.all():
         raise NotSupportedError("rows of equality lie on every hyperplane, so there is no margin.")
-    search = _Search(cone, groups, rtol, max_steps, limits)
+    search = _Search(cone, groups, rtol, limits)
     search.by_floats()
     spoken = spoken_of(cone, fit_intercept) | {"data": data_digest(cone)}
     found = _result(search, spoken, exact=False)
@@ -159,12 +154,8 @@ class _Search:
         `by_rationals` that is True, the answer.
     """
 
-    def __init__(
-        self, cone: Cone, groups: int, rtol: float, max_steps: int, limits: Limits
-    ) -> None:
-        self.cone, self.groups, self.rtol = cone, groups, rtol
-        self.max_steps, self.limits = max_steps, limits
-        self.steps, self.scans = 0, 1
+    def __init__(self, cone: Cone, groups: int, rtol: float, limits: Limits) -> None:
+        self.cone, self.groups, self.rtol, self.limits = cone, groups, rtol, limits
         tops, *firsts = zip(*cone.map(_summary), strict=True)
         # powers of two bring the largest entry to about 1: exact, and squares stay in range
         self.exponent = max(math.frexp(max(tops))[1], 1 if cone.constant else -1000)
@@ -182,7 +173,7 @@ class _Search:
     def by_floats(self) -> None:
         """Alternate: the smallest point over the working set, and a reading of all rows."""
         least = math.inf
-        while self.steps < self.max_steps and not self._late:
+        while not self._late:
             sums = np.bincount(self.group, self.weights, self.groups)
             p = self.Z.T @ (self.weights / sums[self.group])
             square = float(p @ p)
@@ -190,7 +181,6 @@ class _Search:
                 break
             least = square
             found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), PER_READING)
-            self.scans += 1
             lowest = [float(scores.min(initial=math.inf)) for _, scores in found]
             level = sum(lowest) if self.groups == 2 else min(lowest)
             fresh = self._add(np.concatenate([rows for rows, _ in found]))
@@ -233,7 +223,6 @@ class _Search:
             ends.append(BALANCE * size * (1.0 - 2.0 * self.group)[None])
         right = np.zeros(self.cone.n_columns + self.groups)
         right[self.cone.n_columns] = size
-        self.steps += 1
         try:
             found, _ = nnls(np.vstack([self.Z.T, *ends]), right, maxiter=20 * n)
         except RuntimeError:  # too many steps
@@ -261,11 +250,10 @@ class _Search:
         """The z_i as integers and the exponents of two they were multiplied by."""
         return to_integers(signed_rows(self.cone.take(rows), self.cone.constant))
 
-    def by_rationals(self, most_rows: int = EXACT_ROWS, most_steps: int | None = None) -> bool:
+    def by_rationals(self, most_rows: int = EXACT_ROWS, most_steps: float = math.inf) -> bool:
         """Finish without rounding: True if the smallest point was reached."""
-        corral = self.corral
-        last = self.max_steps if most_steps is None else self.steps + most_steps
-        while len(corral.rows) <= most_rows and self.steps <= last and not self._late:
+        corral, steps = self.corral, 0
+        while len(corral.rows) <= most_rows and steps <= most_steps and not self._late:
             try:
                 corral.settle()
             except UndecidedError:  # not in the time left
@@ -281,12 +269,11 @@ class _Search:
                 return True
             vectors, exponents = self._integers([found[g].row])
             corral.add(found[g].row, vectors[0], Fraction(0), g, exponents[0])
-            self.steps += 1
+            steps += 1
         return False
 
     def least(self, v: Sequence[Number]) -> Any:
         """The least score in direction v, of each group; the constant's entry is the last."""
-        self.scans += 1
         d = self.cone.n_features
         plane = Plane(v[:d], v[d] if self.cone.constant else 0)
         return least_scores(self.cone, plane, self.groups == 2, self.rtol / 100)
@@ -336,8 +323,6 @@ def _result(
         rtol=search.rtol,
         proof=Combination(tuple(i for i, _ in proof), tuple(a for _, a in proof)),
         square=square if exact else None,
-        n_steps=search.steps,
-        n_scans=search.scans,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -44,8 +44,6 @@ class MaxMargin(DataResult):
         Whether the offset is counted in the norm.
     rtol : float
         How close the bounds were meant to be, relatively.
-    n_steps, n_scans : int
-        Steps of the algorithm, and readings of all rows. They are not written to files.
 
     Examples
     --------
@@ -65,8 +63,6 @@ class MaxMargin(DataResult):
     rtol: float
     square: Fraction | None = None
     proof: Combination
-    n_steps: int = field(default=0, metadata={"apart": True})
-    n_scans: int = field(default=0, metadata={"apart": True})
 
     @property
     def support(self) -> tuple[int, ...]:
@@ -91,10 +87,7 @@ class MaxMargin(DataResult):
         else:
             known = f"largest margin between {self.lower:.9g} and {self.upper:.9g}"
         end = "" if self.closed else "; the interval did not close, nothing more is known"
-        cost = ""
-        if self.n_steps or self.n_scans:
-            cost = f" ({plural(self.n_steps, 'step')}, {plural(self.n_scans, 'scan')})"
-        return f"{known}{inside}, held by {plural(len(self.support), 'row')}{cost}{end}"
+        return f"{known}{inside}, held by {plural(len(self.support), 'row')}{end}"
 
     __repr__ = __str__
 

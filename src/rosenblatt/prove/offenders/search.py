@@ -413,9 +413,7 @@ def _best_placed(
     stay = without(cone, removed)
     try:
         with np.errstate(all="ignore"):  # norms overflow where exact signs do not
-            found = max_margin(
-                stay, fit_intercept=cone.constant, max_steps=1000, max_seconds=seconds
-            )
+            found = max_margin(stay, fit_intercept=cone.constant, max_seconds=seconds)
     except RosenblattError:
         return plain
     w, b = tuple(found.w.tolist()), found.b

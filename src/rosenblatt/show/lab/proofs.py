@@ -22,7 +22,6 @@ from rosenblatt.show.lab import limits
 
 Array = npt.NDArray[Any]
 REMEMBERED = 128
-STEPS = 2000  # of the search for the largest margin
 
 
 def certificate(X: Array, y: Array, offset: bool) -> Certificate:
@@ -46,7 +45,10 @@ def _widest(X: bytes, y: bytes, offset: bool, augmented: bool) -> MaxMargin | No
         if not isinstance(_certificate(X, y, offset), Separable):
             return None
         found = max_margin(
-            *_points(X, y), fit_intercept=offset, augmented=augmented, max_steps=STEPS
+            *_points(X, y),
+            fit_intercept=offset,
+            augmented=augmented,
+            max_seconds=limits.SECONDS,
         )
     except RosenblattError:  # undecided in the time there is
         return None

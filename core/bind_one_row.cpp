@@ -219,23 +219,21 @@ class OnlineModel {
     OnlineModel(const OnlineModel&) = delete;
     OnlineModel& operator=(const OnlineModel&) = delete;
 
-    // Learn from a row; false if Python must handle it. Careful: extreme numbers are tried, on a
-    // copy that is discarded if they were too large.
-    bool learn(nb::handle x, nb::handle y, bool careful) {
+    // Learn from a row; false if Python must handle it.
+    bool learn(nb::handle x, nb::handle y) {
         const int64_t label = number_of(y.ptr());
-        if (label < 0 || !(cannot_overflow_ || careful)) return false;
+        if (label < 0 || !cannot_overflow_) return false;
         if (kind_ == RowKind::arrays) {
             const ArrayView view(x.ptr());
-            if (!view.data || view.size != room_ || !fine(view.data, view.size, careful))
+            if (!view.data || view.size != room_ || !fine(view.data, view.size, false))
                 return false;
-            return learn_row({dense_, view.data, nullptr, nullptr, 1, room_}, label) &&
-                   (!careful || finite());
+            return learn_row({dense_, view.data, nullptr, nullptr, 1, room_}, label);
         }
         Row row(*this);
-        if (!row.read(x.ptr(), true, careful)) return false;
+        if (!row.read(x.ptr(), true)) return false;
         for (const Feature& feature : row.fresh) index_.add(feature.space, feature.spelled());
         n_features = row.width;
-        return learn_row(row.rows(), label) && (!careful || finite());
+        return learn_row(row.rows(), label);
     }
 
     // The label of a row; NotImplemented if that is Python's to find or to refuse.
@@ -248,7 +246,7 @@ class OnlineModel {
             answer = answer_from_kept({dense_, view.data, nullptr, nullptr, 1, room_});
         } else {
             Row row(*this);
-            if (!row.read(x.ptr(), false, true)) return other;
+            if (!row.read(x.ptr(), false)) return other;
             answer = answer_from_kept(row.rows());
         }
         return answer < 0 ? other : nb::borrow(labels_[size_t(answer)]);
@@ -312,9 +310,9 @@ class OnlineModel {
             fresh.swap(model_.fresh_);
         }
 
-        // Unknown features are counted in `width`, their names collected in `fresh`; or, unless the
-        // model grows, left out. Nothing of the model changes.
-        bool read(PyObject* x, bool grow, bool careful) {
+        // Unknown features are counted in `width`, their names collected in `fresh`, and extreme
+        // numbers refused; or, unless the model grows, left out. Nothing of the model changes.
+        bool read(PyObject* x, bool grow) {
             if (!is_plain_dict(x) || model_.kind_ == RowKind::none) return false;
             const bool named = model_.kind_ == RowKind::names;
             const int64_t plain = model_.plain_columns_;
@@ -367,7 +365,7 @@ class OnlineModel {
                 values_.push_back(v);
             }
             if (!sorted) sort_by_column(columns_.data(), values_.data(), columns_.size());
-            return careful || moderate(most);
+            return !grow || moderate(most);
         }
         Rows rows() {
             ends_[1] = int32_t(columns_.size());
@@ -623,16 +621,8 @@ void bind_one_row(nb::module_& m) {
              nb::arg("plain_columns"), nb::arg("n_features"), nb::arg("open"), nb::arg("average"),
              nb::arg("cannot_overflow"), nb::arg("counts"), nb::arg("n_rows"),
              nb::arg("n_mistakes"))
-        .def(
-            "learn",
-            [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, false); },
-            nb::arg("x").none(), nb::arg("y").none(),
-            "Learn from a row; False if nothing was done: Python says why, or makes room.")
-        .def(
-            "learn_carefully",
-            [](OnlineModel& self, nb::handle x, nb::handle y) { return self.learn(x, y, true); },
-            nb::arg("x").none(), nb::arg("y").none(),
-            "Learn from a row of any numbers; False if it overflows; then discard the model.")
+        .def("learn", &OnlineModel::learn, nb::arg("x").none(), nb::arg("y").none(),
+             "Learn from a row; False if nothing was done: Python says why, or makes room.")
         .def("learn_rows", &OnlineModel::learn_rows, nb::arg("rows"), nb::arg("y"),
              nb::arg("n_features"), nb::arg("new_names"), nb::arg("careful"),
              "Learn from rows in order; how many were learned from, -1 if care is needed first.")

@@ -285,11 +285,6 @@ class OnlineModel:
         Learn from a row; False if nothing was done: Python says why, or makes room.
         """
 
-    def learn_carefully(self, x: object | None, y: object | None) -> bool:
-        """
-        Learn from a row of any numbers; False if it overflows; then discard the model.
-        """
-
     def learn_rows(self, rows: Rows, y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, new_names: FeatureIndex, careful: bool) -> int:
         """
         Learn from rows in order; how many were learned from, -1 if care is needed first.

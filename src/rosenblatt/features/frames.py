@@ -16,6 +16,7 @@ from rosenblatt.data.source import NUMBER
 from rosenblatt.errors import DataError, DataTypeError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import dates_of
+from rosenblatt.text import repeated
 
 Array = npt.NDArray[Any]
 Cell = float | str | None
@@ -53,8 +54,7 @@ def batch_of_frame(
     kinds = {} if kinds is None else kinds
     columns = [(n, v) for n, v in _columns(frame) if only is None or str(n) in only]
     names = [str(name) for name, _ in columns]
-    if len(set(names)) < len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+    if (twice := repeated(names)) is not None:
         raise DataError(f"two columns are named {twice!r}. Give each its own name.")
     unknown = [name for name in kinds if name not in names and only is None]
     if unknown:

@@ -23,6 +23,7 @@ from rosenblatt.data.labels import LARGEST_INTEGER
 from rosenblatt.data.matrix import as_matrix, check_integers, frame_names
 from rosenblatt.errors import DataError, DataTypeError, LimitError
 from rosenblatt.features.feature_index import check_features
+from rosenblatt.text import repeated
 
 Array = npt.NDArray[Any]
 Row = dict[Any, Any] | Array  # names or columns with finite values or texts, or all values
@@ -121,25 +122,6 @@ class RowColumns:
         largest = max(PLAIN_COLUMNS, self.n_features)
         return largest if self.plain_columns < 0 else self.plain_columns
 
-    def begin_to_index(self, row: Row) -> None:
-        """Index new columns from now on if this row has a large number."""
-        by_column = kind_of(row) is RowKind.COLUMNS
-        if by_column and self.plain_columns < 0 and max(row) >= self.plain_limit:
-            self.plain_columns = self.n_features
-
-    def width_with(self, row: Row) -> int:
-        """How many columns there are with this row."""
-        if not isinstance(row, dict):
-            return len(row)
-        columns = [self.column(key, value) for key, value in row.items()]
-        n_new = columns.count(-1)
-        if n_new:
-            check_features(self.index, n_new, row.items())
-        if kind_of(row) is RowKind.NAMES:
-            return self.n_features + n_new
-        last = self.plain_columns + len(self.index) + n_new if n_new else 0
-        return max(self.n_features, last, max(columns, default=-1) + 1)
-
     def known(self, row: Row) -> Array:
         """All columns of a row; features that the model does not have are left out."""
         if not isinstance(row, dict):
@@ -215,22 +197,16 @@ class IndexedRows(NamedTuple):
         import scipy.sparse as sp
 
         names = list(names)
-        if len(set(names)) < len(names):
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
+        if (twice := repeated(names)) is not None:
             raise DataError(f"X has more than one column named {twice!r}. Give each its own name.")
         kind = columns.kind_with(dict.fromkeys(names, 0.0))
-        width = columns.width_with(dict.fromkeys(names, 0.0))
-        new = FeatureIndex()
-        for name in names:
-            if columns.index.find(name) < 0:
-                new.add(name)
-        moved = np.array(
-            [
-                column if (column := columns.index.find(name)) >= 0
-                else columns.n_features + new.find(name)
-                for name in names
-            ]
-        )  # fmt: skip
+        found, new = columns.index.find_all(names), FeatureIndex()
+        unknown = [name for name, column in zip(names, found.tolist(), strict=True) if column < 0]
+        check_features(columns.index, len(unknown), ((name, 0.0) for name in unknown))
+        for name in unknown:
+            new.add(name)
+        width = columns.n_features + len(unknown)
+        moved = np.where(found < 0, columns.n_features + np.cumsum(found < 0) - 1, found)
         A = A.astype(np.float64, copy=False)
         if hasattr(A, "indptr"):
             indices, indptr, data = moved[A.indices], A.indptr, A.data
@@ -248,10 +224,10 @@ class IndexedRows(NamedTuple):
         first = next((row for row in rows if not isinstance(row, dict) or row), {})
         kind = columns.kind_with(as_row(first))
         named = kind is RowKind.NAMES
-        width = 0 if named else max(map(sparse_width, rows))
+        width = max(map(sparse_width, rows))
         check_width(columns, width)
         index, plain = columns.index, columns.plain_columns
-        n_features = max(width, columns.n_features)
+        n_features = max(0 if named else width, columns.n_features)
         done = _core.index_rows(rows, index, plain, n_features, named)
         if done is None:  # rows of other types, or bad ones: which, as_row says
             rows = list(_plain_rows(rows, kind))

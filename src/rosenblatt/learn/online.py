@@ -26,7 +26,6 @@ from rosenblatt.features.row_encoder import (
     RowColumns,
     RowKind,
     as_row,
-    check_width,
     sparse_width,
 )
 from rosenblatt.learn.machine import moved_run
@@ -171,20 +170,7 @@ class OnlineLearner:
         plain = self.learner is not None and kind is self.features.kind
         if plain and width <= self.model.n_features and self.model.learn(row, y):
             return self
-        labels = one_label(y)
-        trial = self._trial()
-        trial.features.kind = kind
-        check_width(trial.features, width)
-        trial.features.begin_to_index(row)
-        needed = max(trial.features.width_with(row), width)
-        if kind is not RowKind.NAMES:
-            trial.features.n_features = needed
-        trial._admit(labels)
-        trial._make_room(needed)
-        trial._connect()
-        if not trial.model.learn_carefully(row, labels.tolist()[0]):
-            raise _overflowed()
-        return trial
+        return self.learn_many([x if width else row], one_label(y))
 
     def learn_many(self, X: Any, y: Any) -> OnlineLearner:
         """Learn from rows in order; returns the learner to go on with."""

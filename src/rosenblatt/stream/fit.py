@@ -34,7 +34,7 @@ from rosenblatt.model.model_file import save_model
 from rosenblatt.stream.checkpoint import CheckpointObserver, check_folder
 from rosenblatt.stream.table_chunks import TableChunks
 from rosenblatt.stream.train import Trained, train
-from rosenblatt.text import printable
+from rosenblatt.text import printable, repeated
 
 Array = npt.NDArray[Any]
 EVERY = 30.0  # seconds between checkpoints
@@ -581,7 +581,6 @@ def _unique(names: Any) -> tuple[str, ...] | None:
     if isinstance(names, str) or np.ndim(names) != 1:
         raise ParameterError(f"feature_names must be a list of names, got {names!r}.")
     texts = tuple(map(str, np.asarray(names).tolist()))
-    if len(set(texts)) < len(texts):
-        twice = next(name for k, name in enumerate(texts) if name in texts[:k])
+    if (twice := repeated(texts)) is not None:
         raise ParameterError(f"feature_names has {twice!r} twice. Give each feature its own name.")
     return texts

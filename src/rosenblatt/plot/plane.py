@@ -18,7 +18,7 @@ from rosenblatt.plot.style import literal
 Array = npt.NDArray[Any]
 RATIO = 4 / 3  # width to height of Axes
 TOO_UNEQUAL = 12.0  # ratio of two ranges from which equal units would hide the smaller
-GRID = 400  # points along each axis at which regions are computed
+GRID = 250  # points along each axis at which regions are computed
 
 
 @dataclass(frozen=True, eq=False)

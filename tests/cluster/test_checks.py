@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import (
     check_class_weight_classifiers,
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
     estimator_checks_generator,
 )
 
@@ -21,7 +23,7 @@ from rosenblatt.errors import DataError
 
 ORDER = (
     "a weight multiplies the update, and what repeated rows do depends on the shards and the order "
-    "of visits"
+    "of visits; in a batch the check passes, see below"
 )
 EXPECTED = {
     "check_class_weight_classifiers": (
@@ -85,6 +87,15 @@ def test_scikit_learn_checks(number: int, client: Any, request: pytest.FixtureRe
 @pytest.mark.filterwarnings("ignore")
 def test_the_class_weight_check_passes_when_tol_does_not_end_the_run(client: Any) -> None:
     check_class_weight_classifiers("DaskPerceptron", ThroughDask(tol=None))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("weighting", ["scale", "repeat"])
+@pytest.mark.filterwarnings("ignore")
+def test_in_a_batch_whole_weights_are_repeated_rows(weighting: str, client: Any) -> None:
+    model = ThroughDask(mode="batch", weighting=weighting, tol=None)
+    check_sample_weight_equivalence_on_dense_data("DaskPerceptron", model)
+    check_sample_weight_equivalence_on_sparse_data("DaskPerceptron", model)
 
 
 def test_rows_of_one_dimension_are_refused(client: Any) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rosenblatt import Perceptron
 from rosenblatt.cluster import DaskPerceptron
 from rosenblatt.cluster.mixing import added, mixed, term
-from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from tests.cluster.local import trained
 from tests.strategies import integer_rows, separable_rows
 
@@ -163,6 +163,18 @@ def test_many_classes_direct_and_one_against_the_rest() -> None:
         w, b = run.kept()
         assert w.shape == (3, 4)
         assert np.mean((X @ w.T + b).argmax(axis=1) == y) > one.score(X, y) - 0.05
+
+
+@pytest.mark.parametrize(("mode", "epoch"), [("online", 1), ("batch", 2)])
+def test_an_overflow_names_the_epoch(mode: str, epoch: int) -> None:
+    X, y = np.array([[1e200], [3e200], [1.0], [-1.0]]), [0, 1, 1, 0]
+    asked: dict[str, Any] = {"mode": mode, "tol": None, "shuffle": False, "max_iter": 9}
+    with pytest.raises(OverflowedError) as one:
+        Perceptron(**asked).fit(X, y)
+    with pytest.raises(OverflowedError) as many:
+        trained(X, y, (2,), **asked)
+    assert str(many.value) == str(one.value)
+    assert f"epoch #{epoch}:" in str(many.value)
 
 
 REFUSED = [

@@ -20,7 +20,7 @@ from rosenblatt.cluster.mixing import Mixing, Sums, added, mixed, term
 from rosenblatt.cluster.source import DaskSource
 from rosenblatt.data.block import START, Block, Position, core_rows
 from rosenblatt.data.source import Source
-from rosenblatt.errors import NotSupportedError, ParameterError
+from rosenblatt.errors import NotSupportedError, OverflowedError, ParameterError
 from rosenblatt.learn.in_memory import class_weight_table
 from rosenblatt.learn.machine import Best, Machine
 from rosenblatt.learn.machine_group import MachineGroup
@@ -236,7 +236,10 @@ class ClusterMachine(MachineGroup):
             tuple(map(self._table, positive)), self.mixing, self.seed, self.n_epochs + 1,
             self.progressive and self.n_epochs == 0,
         )  # fmt: skip
-        total = block.source.reduce(visit_shard, added, job)
+        try:
+            total = block.source.reduce(visit_shard, added, job)
+        except OverflowedError as e:  # a worker does not know how many epochs there were
+            raise active[0].overflowed(self.n_epochs + 1) from e
         which = [k for k, machine in enumerate(self.machines.values()) if machine.reason is None]
         if self.settings.mode == "online":
             self._mix(total, planes, len(block.source))

@@ -283,13 +283,16 @@ class Machine:
         if code is _core.Code.INTERRUPTED:
             raise KeyboardInterrupt
         if code is _core.Code.OVERFLOW:
-            epoch = self.n_epochs + self.core.get_state()["in_epoch"]
-            raise OverflowedError(
-                f"Floating-point under-/overflow occurred at epoch #{epoch}: a "
-                f"score or a weight left the range of {np.dtype(self.state.dtype)}. Scale the data "
-                "(sklearn.preprocessing.StandardScaler)"
-                + (" or lower eta0." if self.settings.rule.has_rate else ".")
-            )
+            raise self.overflowed(self.n_epochs + self.core.get_state()["in_epoch"])
+
+    def overflowed(self, epoch: int) -> OverflowedError:
+        """An error that says in which epoch numbers became too large."""
+        return OverflowedError(
+            f"Floating-point under-/overflow occurred at epoch #{epoch}: a "
+            f"score or a weight left the range of {np.dtype(self.state.dtype)}. Scale the data "
+            "(sklearn.preprocessing.StandardScaler)"
+            + (" or lower eta0." if self.settings.rule.has_rate else ".")
+        )
 
     def write_counts(self) -> None:
         """Copy visits and updates from the core to the state."""

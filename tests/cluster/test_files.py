@@ -100,6 +100,37 @@ def test_columns_of_any_kind(client: Any, tmp_path: Path) -> None:
     assert raw.model.deviations is None
 
 
+NAMED = {
+    "svm": ["1 3:1 5000000:2\n-1 1:1 7000001:1\n", "1 9000000:1\n-1 2:1 5000000:1\n"],
+    "vw": ["1 |a x y:2 |b z\n-1 |a y\n |b z\n", "1 |b w x |a z\n-1 |a x |b z\n"],
+}
+
+
+@pytest.mark.parametrize("suffix", list(NAMED))
+def test_features_of_all_files_have_the_columns_of_one_reading(
+    client: Any, tmp_path: Path, suffix: str
+) -> None:
+    place = tmp_path / "rows"
+    place.mkdir()
+    for k, text in enumerate(NAMED[suffix]):
+        (place / f"{k}.{suffix}").write_text(text)
+    one = fit_file(place, tmp_path / "one", max_iter=2).model
+    done = fit_files(str(place), tmp_path / "many", client=client, max_iter=2)
+    many = done.model
+    assert done.unlabelled == (suffix == "vw")
+    assert (many.feature_names, many.namespaces) == (one.feature_names, one.namespaces)
+    large = [[] if m.large_indices is None else m.large_indices.tolist() for m in (one, many)]
+    assert large[0] == large[1]
+    assert len(large[0]) == 3 * (suffix == "svm")
+    assert many.coef.shape == one.coef.shape
+    assert many.reader == one.reader
+    (place / f"1.{suffix}").unlink()  # one shard is one machine
+    one = fit_file(place, tmp_path / "one", max_iter=5, keep="last").model
+    many = fit_files(str(place), tmp_path / "many", client=client, max_iter=5, keep="last").model
+    assert np.array_equal(many.coef, one.coef)
+    assert np.array_equal(many.intercept, one.intercept)
+
+
 def test_features_and_means_are_those_of_all_files(client: Any, tmp_path: Path) -> None:
     """Names as one reading finds them, the deviations of all rows, and rows without a label."""
     place = tmp_path / "rows"

@@ -11,27 +11,24 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import accumulate
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from rosenblatt._core import FeatureIndex, renumber_columns
-from rosenblatt.cluster.futures import PATIENCE, client_or_default, gathered, wait_for
+from rosenblatt._core import PLAIN_COLUMNS, FeatureIndex, renumber_columns
+from rosenblatt.cluster.futures import PATIENCE, client_or_default
 from rosenblatt.cluster.machine import ClusterMachine, check_mixing
-from rosenblatt.cluster.source import DaskSource, spread
+from rosenblatt.cluster.source import DaskSource, joined, summed_up
 from rosenblatt.cluster.train import train
-from rosenblatt.data.block import Block, Csr, Position, as_csr, stack
-from rosenblatt.data.labels import check_two_classes
+from rosenblatt.data.block import Block, Csr, as_csr, stack
 from rosenblatt.data.source import LabelIndex
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, LimitError
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.location import Piece, locate, split
 from rosenblatt.io.progress import Watcher
-from rosenblatt.io.reader import open_source
+from rosenblatt.io.reader import FileSource, open_source
 from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.learn.multiclass import Learner
 from rosenblatt.learn.rules import Rule
@@ -49,18 +46,20 @@ BLOCK_BYTES = 1 << 27  # of a plain text file in one piece
 class PieceRows(NamedTuple):
     """What was read of one piece. In a summary, the block has no rows.
 
-    `first_column`: columns before it have no feature, as in LIBSVM files that count from 1.
-    `table`, `scaler`: features, and means and deviations, of columns that are not all numbers.
+    `used`: the columns up to the last with an entry. `features`: by name, with columns of this
+    piece. `table`, `scaler`: features, and means and deviations, of columns of a table.
     """
 
     block: Block
     labels: LabelIndex
+    n_rows: int
+    place: str
+    used: int
     first_column: int
     names: tuple[str, ...]
     skipped: SkippedLines
     unlabelled: int
-    settings: dict[str, Any]
-    n_rows: int
+    features: FeatureIndex | None
     table: TableFeatures | None
     scaler: Standardizer | None
 
@@ -117,8 +116,6 @@ def fit_files(
     begin = client if callable(client) else lambda: nullcontext(client_or_default(client))
     options = ReadOptions.of({"threads": 1, **{k: v for k, v in reading.items() if v is not None}})
     pieces = split(locate(place, options.format), block_bytes)
-    if pieces[0].format == "vw" and options.bits is None:  # an index of names is not shared
-        options = replace(options, bits=18)
     described, settings = settings_for(
         max_iter, keep, rule, eta0, fit_intercept, shuffle, random_state
     )
@@ -131,9 +128,8 @@ def fit_files(
     settings = replace(settings, order="shuffle" if shuffle else "order")
     with begin() as cluster:
         began = time.perf_counter()
-        opened, scaled = open_table(pieces[0], options, scale, watcher.say)
-        kinds = None if opened.format.encoder is None else opened.format.encoder.kinds
-        source, table, scaler, read = _read(cluster, pieces, options, kinds, scaled, timeout)
+        whole, scaled = open_table(place, options, scale, watcher.say)
+        source, scaler = _read(cluster, pieces, whole, scaled, timeout)
         shards, workers = plural(len(source), "shard"), plural(len(cluster.nthreads()), "worker")
         watcher.say(f"{source.n_rows:,} rows in {shards} on {workers}")
         classes = source.labels.classes
@@ -142,28 +138,18 @@ def fit_files(
         described["shards"] = len(source)
         seed = int(generator(random_state).randint(MAX_INT))
         machine = ClusterMachine(settings, learner, source, seed=seed, progressive=True)
+        asked = {**described, "scale": scale, **whole.described()}
+        del asked["max_iter"]
         seconds = train(
-            machine, asked={k: v for k, v in described.items() if k != "max_iter"},
-            checkpoint=checkpoint, every=checkpoint_every or 0.0, resume=resume, watcher=watcher,
-            seconds=time.perf_counter() - began,
+            machine, asked=asked, checkpoint=checkpoint, every=checkpoint_every or 0.0,
+            resume=resume, watcher=watcher, seconds=time.perf_counter() - began,
         )  # fmt: skip
-        result = replace(
-            fit_result(
-                Trained(machine, seconds, scaled=scaler), began, described, source, table=table,
-                reader=read[0].settings, out=out,
-            ),
-            file=Path(place), file_bytes=sum(piece.size for piece in pieces),
-            skipped=_skipped(read), unlabelled=sum(one.unlabelled for one in read),
-        )  # fmt: skip
+        run = Trained(machine, seconds, scaled=scaler)
+        result = fit_result(run, began, described, whole, out=out)
         save_model(result.model, out)
+    for remark in () if result.table is None else result.table.remarks():
+        watcher.say(remark)
     return result
-
-
-def _skipped(read: Sequence[PieceRows]) -> SkippedLines:
-    total = SkippedLines()
-    for one in read:
-        total = total.plus(one.skipped.count, one.skipped.first)
-    return total
 
 
 # ------------------------------------------------------------------- what workers do
@@ -175,7 +161,7 @@ def _read_piece(
     """One piece, whole; None if there are no rows in it."""
     table = scaler = None
     if kinds is None:
-        source = open_source(piece, options)
+        source = open_source(piece, options, features=FeatureIndex())
     else:
         source = open_source(piece, replace(options, kinds=kinds), feature_names=list(kinds))
         table = TableFeatures(kinds, FeatureIndex(options.bits))
@@ -193,44 +179,26 @@ def _read_piece(
         raise
     if table is not None and not table.is_plain:
         blocks = [block._replace(X=as_csr(block.X)) for block in blocks]
-    whole = stack(blocks)
-    format = source.format
+    whole, format = stack(blocks), source.format
+    used = int(whole.X.indices.max(initial=-1)) + 1 if isinstance(whole.X, Csr) else 0
     return PieceRows(
-        whole, source.labels, format.first_column, format.feature_names, source.skipped,
-        source.unlabelled, source.settings(), whole.n_rows, table, scaler,
+        whole, source.labels, whole.n_rows, str(piece), used, format.first_column,
+        format.feature_names, source.skipped, source.unlabelled,
+        format.features if table is None else table.index, table, scaler,
     )  # fmt: skip
 
 
-def _summary(read: PieceRows | None) -> PieceRows | None:
-    return None if read is None else read._replace(block=read.block.rows(0, 0))
-
-
-class _Place(NamedTuple):
-    """Where the rows of a piece are among all: class numbers by code, first row, columns."""
-
-    classes: Any
-    first_row: int
-    base: int
-    width: int
-    columns: Any
-
-
-def _placed(read: PieceRows, place: _Place, scaler: Standardizer | None, is_plain: bool) -> Block:
-    """The rows with the columns and the class numbers of all pieces."""
-    X, y, weight = read.block[:3]
-    X = X if is_plain else as_csr(X)
+def _prepared(
+    block: Block, width: int, columns: Any, first: int, scaler: Standardizer | None, dense: bool
+) -> Block:
+    """The rows of a piece with the columns of all: its own from `first` on are renumbered."""
+    X = block.X if dense else as_csr(block.X)
     if isinstance(X, Csr):
-        if X.indices.max(initial=0) - place.base >= place.width:
-            raise DataError(
-                f"an index is 0 in one file, and {place.width} in another, so there are more than "
-                f"n_features={place.width}. Raise n_features or pass zero_based."
-            )
-        data, indices = X.data.copy(), X.indices - X.indices.dtype.type(place.base)
-        if place.columns is not None:
-            renumber_columns(X.indptr, indices, data, place.columns)
-        X = Csr(data, indices, X.indptr, place.width)
-    first, end = place.first_row, Position(rows=place.first_row + len(y))
-    block = Block(X, place.classes[y], weight, first, end)
+        data, indices = X.data.copy(), X.indices.copy()
+        if columns is not None and len(columns):
+            renumber_columns(X.indptr, indices, data, columns, first)
+        X = Csr(data, indices, X.indptr, width)
+    block = block._replace(X=X)
     return block if scaler is None else scaler.standardized(block)
 
 
@@ -238,73 +206,61 @@ def _placed(read: PieceRows, place: _Place, scaler: Standardizer | None, is_plai
 
 
 def _read(
-    client: Any, pieces: Sequence[Piece], options: ReadOptions,
-    kinds: Mapping[str, str] | None, scaled: bool, timeout: float,
-) -> tuple[DaskSource, TableFeatures | None, Standardizer | None, list[PieceRows]]:  # fmt: skip
-    """All pieces as shards, their features, and what is known of each."""
-    names, n = list(map(str, pieces)), len(pieces)
-    futures = client.map(_read_piece, pieces, [options] * n, [kinds] * n, [scaled] * n, pure=False)
-    wait_for(client, futures, names, timeout)
-    found = gathered(client, client.map(_summary, futures, pure=False), names, timeout)
-    there = [k for k, one in enumerate(found) if one is not None]
-    futures, names = [futures[k] for k in there], [names[k] for k in there]
-    read: list[PieceRows] = [found[k] for k in there]
+    client: Any, pieces: Sequence[Piece], whole: FileSource, scaled: bool, timeout: float
+) -> tuple[DaskSource, Standardizer | None]:
+    """All pieces as shards; `whole` is brought to where reading all of them would have left it."""
+    format, options = whole.format, whole.options
+    table, n = format.encoder, len(pieces)
+    each = ([options] * n, [None if table is None else table.kinds] * n, [scaled] * n)
+    futures = client.map(_read_piece, pieces, *each, pure=False)
+    rows, read = summed_up(client, futures, list(map(str, pieces)), timeout)
     if not read:
         raise DataError("there are no rows in any file. Give at least one.")
-    for name, one in zip(names, read, strict=True):
-        if one.names != read[0].names:
+    for one in read:
+        if format.layout is not None and one.names != read[0].names:
             raise DataError(
-                f"files have different columns: {names[0]} has {_some(read[0].names)}, and "
-                f"{name} has {_some(one.names)}. Give files with the same ones."
+                f"files have different columns: {read[0].place} has {_some(read[0].names)}, and "
+                f"{one.place} has {_some(one.names)}. Give files with the same ones."
             )
-    labels = LabelIndex()
-    texts = [one.labels.values.dtype.kind in "OUS" for one in read if len(one.labels)]
-    for one in read:  # texts in all pieces if there are texts in one
-        if any(texts) and not all(texts):
-            labels.encode_words(one.labels.words)
-        else:
-            labels.encode(one.labels.values)
-    check_two_classes(labels.classes)
-    base = min(one.first_column for one in read)
-    if "zero_based" in read[0].settings and not isinstance(options.zero_based, bool):
-        read[0].settings["zero_based"] = base == 0
-    width = max(one.block.X.shape[1] for one in read) - base
-    width = options.n_features or width
-    table, scaler, columns = None, None, [None for _ in read]
-    if kinds is not None:
-        table = TableFeatures(kinds, FeatureIndex(options.bits))
-        scaler = Standardizer(table) if scaled else None
-        columns = [_joined(table, scaler, one) for one in read]
-        table.closed, width = True, table.n_features
-    firsts = accumulate((one.n_rows for one in read), initial=0)
-    numbers = [_numbers(one.labels, labels) for one in read]
-    places = [
-        _Place(own, first, base, width, new)
-        for own, first, new in zip(numbers, firsts, columns, strict=False)
-    ]
-    is_plain = table is None or table.is_plain
-    each = (places, [scaler] * len(read), [is_plain] * len(read))
-    blocks = spread(client, futures, _placed, *each)
-    source = DaskSource(blocks, labels.classes, client, timeout, feature_names=read[0].names)
-    return source, table, scaler, read
+        whole.skipped = whole.skipped.plus(one.skipped.count, one.skipped.first)
+        whole.unlabelled += one.unlabelled
+    format.first_column = min(one.first_column for one in read)
+    most = options.n_features
+    if most is not None and not format.first_column and max(one.used for one in read) > most:
+        raise DataError(
+            f"an index is 0 in one file, and {most} in another, so there are more than "
+            f"n_features={most}. Raise n_features or pass zero_based."
+        )
+    scaler = Standardizer(table) if table is not None and scaled else None
+    index = format.features if table is None else table.index
+    columns = [_join(table, scaler, index, one) for one in read]
+    first = PLAIN_COLUMNS - (options.zero_based is False) if format.name == "libsvm" else 0
+    width = max(one.block.X.shape[1] for one in read)
+    if index is not None and (first == 0 or len(index)):
+        width = max(width, first + index.n_features)
+    dense = table is None or table.is_plain
+    prepare = [partial(_prepared, width=width, columns=own, first=first, scaler=scaler, dense=dense)
+               for own in columns]  # fmt: skip
+    blocks, classes = joined(client, rows, read, prepare, as_words=True)
+    return DaskSource(blocks, classes, client, timeout), scaler
 
 
-def _joined(table: TableFeatures, scaler: Standardizer | None, one: PieceRows) -> Any:
+def _join(
+    table: TableFeatures | None, scaler: Standardizer | None, index: FeatureIndex | None,
+    one: PieceRows,
+) -> Any:  # fmt: skip
     """Add the features and means of a piece; the columns of its features among all."""
-    assert one.table is not None
-    columns = table.merge(one.table)
-    if scaler is not None and one.scaler is not None:
-        scaler.merge(one.scaler, columns)
-    return None if table.index.hash_bits else columns
-
-
-def _numbers(own: LabelIndex, labels: LabelIndex) -> Any:
-    """The class number of each code of a piece; then -1, for rows without a label."""
-    if not len(own):
-        return np.full(1, -1, np.int32)
-    mixed = own.values.dtype.kind != labels.values.dtype.kind and labels.values.dtype.kind in "OUS"
-    codes = labels.encode_words(own.words) if mixed else labels.encode(own.values)
-    return labels.class_numbers[np.append(codes, -1)]
+    if index is None or one.features is None:
+        return None
+    columns = index.add_all(one.features)
+    if (columns < 0).any():
+        count, option = index.max_features, "bits (--hash-bits)"
+        raise LimitError("names of features", count + 1, count, "The folder", option)
+    if table is not None and one.table is not None:
+        table.count(one.table)
+        if scaler is not None and one.scaler is not None:
+            scaler.merge(one.scaler, columns)
+    return None if index.hash_bits else columns
 
 
 def _some(names: tuple[str, ...]) -> str:

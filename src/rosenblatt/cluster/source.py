@@ -29,7 +29,7 @@ from rosenblatt.cluster.futures import (
 )
 from rosenblatt.cluster.partitions import Part, parts_of
 from rosenblatt.data.block import START, Block, Csr, Position, stack
-from rosenblatt.data.labels import as_labels, check_same_kind, check_two_classes, sorted_classes
+from rosenblatt.data.labels import as_labels, check_two_classes
 from rosenblatt.data.matrix import check_kept_by_floats
 from rosenblatt.data.problem import as_weights
 from rosenblatt.data.source import LabelIndex, PerBlock, Source, rows_among
@@ -165,25 +165,17 @@ class DaskSource(Source):
         if isinstance(n_shards, bool) or not isinstance(n_shards, int | np.integer) or n_shards < 1:
             raise ParameterError(f"n_shards must be a whole number >= 1, got {n_shards!r}.")
         columns, names = columns_of(X)
-        rows = _read(client, parts_of(X, y, sample_weight), columns, exact, n_shards, timeout)
-        facts = gathered(client, client.map(_facts, rows, pure=False), "shard", timeout)
-        there = [k for k, fact in enumerate(facts) if fact is not None]
-        rows, facts = [rows[k] for k in there], [facts[k] for k in there]
+        parts = parts_of(X, y, sample_weight)
+        rows, known = _read(client, parts, columns, exact, n_shards, timeout)
         if not rows:
             raise DataError("there are no rows in any partition. Give at least one.")
-        widths = sorted({fact.width for fact in facts})
+        widths = sorted({one.block.X.shape[1] for one in known})
         if len(widths) > 1:
             raise DataError(
                 f"partitions have rows of {widths[0]} and of {widths[1]} features. Give all the "
                 "same columns."
             )
-        for fact in facts[1:]:
-            check_same_kind(fact.classes, facts[0].classes)
-        classes = sorted_classes(np.concatenate([fact.classes for fact in facts]))
-        check_two_classes(classes)
-        dtype = np.result_type(*(fact.dtype for fact in facts))
-        ends = list(itertools.accumulate((fact.n_rows for fact in facts), initial=0))
-        blocks = spread(client, rows, _block, ends[:-1], [classes] * len(rows), [dtype] * len(rows))
+        blocks, classes = joined(client, rows, known)
         return cls(blocks, classes, client, timeout, columns, names)
 
     def __len__(self) -> int:
@@ -272,6 +264,7 @@ class DaskSource(Source):
 
     def _asked(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
         """One task per shard."""
+        import dask
         from dask.sizeof import sizeof
 
         self.passes += 1
@@ -279,8 +272,9 @@ class DaskSource(Source):
         question: Any = _Question(function, [_OWN if isinstance(a, PerBlock) else a for a in args])
         if sizeof(args) > SMALL:
             # once to the cluster, then from worker to worker; as a task, so that it can be made
-            # again if the worker that has it dies
-            (question,) = self._submitted(_same, [question])
+            # again if the worker that has it dies. Dask warns of large tasks
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+                (question,) = self._submitted(_same, [question])
         return self._submitted(_answer, [question] * len(self), self.futures, *own)
 
     def _submitted(self, function: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
@@ -312,21 +306,12 @@ def _answer(question: _Question, block: Block, *own: Any) -> Any:
     return question.function(block, *args)
 
 
-class _Rows(NamedTuple):
-    """Rows of one shard before the classes of all are known."""
+class ShardRows(NamedTuple):
+    """Rows of one shard with codes of its own labels. In a summary, the block has no rows."""
 
-    X: Any
-    y: Array
-    weight: Array | None
-
-
-class _Facts(NamedTuple):
-    """What must be known of every shard before the first is used."""
-
+    block: Block
+    labels: LabelIndex
     n_rows: int
-    width: int
-    dtype: Any
-    classes: Array
 
 
 class _Totals(NamedTuple):
@@ -342,33 +327,30 @@ class _Totals(NamedTuple):
 
 def _checked(
     parts: list[tuple[Any, ...]], columns: TableFeatures | None, exact: bool, first: int
-) -> _Rows | None:
+) -> ShardRows | None:
     """Partitions of one shard, checked one by one and put together; None if they have no rows."""
-    made = []
+    labels, blocks = LabelIndex(), []
     for k, part in enumerate(parts):
         try:
-            one = _one_part(part, columns, exact)
+            block = _one_part(part, columns, exact, labels)
         except RosenblattError as e:
             raise failed(e, f"partition {first + k}") from e
-        if one is not None:
-            made.append(one)
-    if len(made) < 2:
-        return made[0] if made else None
-    widths = sorted({rows.X.shape[1] for rows in made})
+        blocks += [] if block is None else [block]
+    widths = sorted({block.X.shape[1] for block in blocks})
     if len(widths) > 1:
         raise DataError(
             f"partitions {first} to {first + len(parts) - 1} have rows of {widths} features. Give "
             "all the same columns."
         )
-    for rows in made[1:]:
-        check_same_kind(rows.y, made[0].y)
-    labels = np.concatenate([rows.y for rows in made])
-    both = stack([Block(rows.X, np.zeros(len(rows.y), np.int32), rows.weight) for rows in made])
-    X = both.X.to_scipy() if isinstance(both.X, Csr) else both.X
-    return _Rows(X, labels, both.sample_weight)
+    if not blocks:
+        return None
+    whole = stack(blocks) if len(blocks) > 1 else blocks[0]
+    return ShardRows(whole, labels, whole.n_rows)
 
 
-def _one_part(part: tuple[Any, ...], columns: TableFeatures | None, exact: bool) -> _Rows | None:
+def _one_part(
+    part: tuple[Any, ...], columns: TableFeatures | None, exact: bool, labels: LabelIndex
+) -> Block | None:
     blocks, y, weight = part
     rows = together(blocks)
     n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
@@ -377,8 +359,11 @@ def _one_part(part: tuple[Any, ...], columns: TableFeatures | None, exact: bool)
     if exact:
         check_kept_by_floats(rows)
     X = as_numbers(rows, columns)
-    weights = as_weights(weight, X.shape[0], all_rows=False)
-    return _Rows(X, as_labels(y, X.shape[0]), weights)
+    n = X.shape[0]
+    codes, weights = labels.encode(as_labels(y, n)), as_weights(weight, n, all_rows=False)
+    if sp.issparse(X):
+        X = Csr(X.data, X.indices, X.indptr, X.shape[1])
+    return Block(X, codes, weights)
 
 
 def together(blocks: tuple[Any, ...]) -> Any:
@@ -390,20 +375,19 @@ def together(blocks: tuple[Any, ...]) -> Any:
     return np.concatenate(blocks, axis=1)
 
 
-def _facts(rows: _Rows | None) -> _Facts | None:
-    if rows is None:
-        return None
-    n, d = rows.X.shape
-    return _Facts(n, d, rows.X.dtype, sorted_classes(rows.y))
+def summary(rows: Any) -> Any:
+    """What must be known of a shard before the first is used."""
+    return None if rows is None else rows._replace(block=rows.block.rows(0, 0))
 
 
-def _block(rows: _Rows, first_row: int, classes: Array, dtype: Any) -> Block:
+def _numbered(rows: Any, numbers: Array, first_row: int, dtype: Any, prepare: Any) -> Block:
     """A shard as one block whose labels are the numbers of their classes."""
-    X = rows.X.astype(dtype, copy=False)
-    if sp.issparse(X):
-        X = Csr(X.data, X.indices, X.indptr, X.shape[1])
-    y = np.searchsorted(classes, rows.y).astype(np.int32)
-    return Block(X, y, rows.weight, first_row, Position(rows=first_row + len(y)))
+    X, y, weight, *_ = rows.block if prepare is None else prepare(rows.block)
+    if isinstance(X, Csr):
+        X = X._replace(data=X.data.astype(dtype, copy=False))
+    else:
+        X = X.astype(dtype, copy=False)
+    return Block(X, numbers[y], weight, first_row, Position(rows=first_row + len(y)))
 
 
 def _totals(block: Block, n_classes: int) -> _Totals:
@@ -437,10 +421,42 @@ def spread(client: Any, rows: Sequence[Any], function: Any, *each: Sequence[Any]
     return futures
 
 
+def joined(
+    client: Any, rows: Sequence[Any], known: Sequence[Any], prepare: Sequence[Any] | None = None,
+    as_words: bool = False,
+) -> tuple[list[Any], Array]:  # fmt: skip
+    """Blocks of all shards with the class numbers of all, and the classes.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    rows : list of futures, of ShardRows or the like
+    known : their summaries
+    prepare : functions that change the block of each shard first
+    as_words : whether labels are texts in all shards if they are in one
+    """
+    labels, kinds = LabelIndex(), {one.labels.values.dtype.kind in "OUS" for one in known}
+    as_words = as_words and len(kinds) > 1
+    for one in known:
+        labels.encode_words(one.labels.words) if as_words else labels.encode(one.labels.values)
+    check_two_classes(labels.classes)
+    numbers = []
+    for one in known:
+        own = one.labels
+        codes = labels.encode_words(own.words) if as_words else labels.encode(own.values)
+        numbers.append(labels.class_numbers[np.append(codes, -1)])  # -1 for rows without a label
+    firsts = itertools.accumulate((one.n_rows for one in known[:-1]), initial=0)
+    dtype = np.result_type(*(one.block.X.dtype for one in known))
+    n = len(rows)
+    prepare = prepare or [None] * n
+    blocks = spread(client, rows, _numbered, numbers, list(firsts), [dtype] * n, prepare)
+    return blocks, labels.classes
+
+
 def _read(
     client: Any, parts: list[Part], columns: Any, exact: bool, n_shards: int, timeout: float
-) -> list[Any]:
-    """The rows of every shard on their way into the memory of workers."""
+) -> tuple[list[Any], list[ShardRows]]:
+    """The rows of every shard in the memory of workers, and summaries; empty shards left out."""
     import dask
 
     n = min(n_shards, len(parts))
@@ -450,5 +466,14 @@ def _read(
     with client.as_current():
         futures = list(client.compute(asked))
     where = [f"partition {a}" if b == a + 1 else f"partitions {a} to {b - 1}" for a, b in cuts]
-    wait_for(client, futures, where, timeout)
-    return futures
+    return summed_up(client, futures, where, timeout)
+
+
+def summed_up(
+    client: Any, futures: Sequence[Any], names: Sequence[str], timeout: float
+) -> tuple[list[Any], list[Any]]:
+    """Shards that have rows, and their summaries, when all were read."""
+    wait_for(client, futures, names, timeout)
+    known = gathered(client, client.map(summary, futures, pure=False), names, timeout)
+    there = [k for k, one in enumerate(known) if one is not None]
+    return [futures[k] for k in there], [known[k] for k in there]

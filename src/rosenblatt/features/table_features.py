@@ -279,27 +279,14 @@ class TableFeatures:
         number = self.index.find(name)
         yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
 
-    def merge(self, other: TableFeatures) -> Columns:
-        """Add the features and counts of rows that come after these; the columns of its features.
-
-        Raises
-        ------
-        DataError
-            If there are too many names.
-        """
-        columns = self.index.add_all(other.index)
-        if (columns < 0).any():
-            raise DataError(
-                f"the columns have more than {self.index.max_features:,} categories together. Hash "
-                "them (bits=18, --hash-bits 18)."
-            )
+    def count(self, other: TableFeatures) -> None:
+        """Count the cells that another one has counted, of rows that come after these."""
         for name, own in self.counts.items():
             more = other.counts[name]
             own.rows, own.missing = own.rows + more.rows, own.missing + more.missing
             own.texts, own.other = own.texts + more.texts, own.other + more.other
             own.example = more.example if own.example is None else own.example
             own.least, own.greatest = min(own.least, more.least), max(own.greatest, more.greatest)
-        return columns
 
     # ----------------------------------------------------------------------- results
 

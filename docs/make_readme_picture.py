@@ -9,7 +9,7 @@ PATH = Path(__file__).parent / "images" / "readme.svg"
 X = [(1, 1), (2, 0), (0, 2), (1, 2), (4, 3), (2, 4), (5, 2), (3, 3)]
 y = ["circle"] * 4 + ["square"] * 4
 DESCRIPTION = (
-    "Three panels. Train: points of two classes and the line after each update of a perceptron. "
+    "Three panels. Train: points of two classes and the line of a perceptron as it moves. "
     "Prove: two convex hulls that cross, with the point that both contain. See: one update, the "
     "weight vector before and after."
 )
@@ -22,7 +22,7 @@ def main() -> None:
     HyperplanesDisplay.from_estimator(clf, X, y, ax=train, legend=False)
     CertificateDisplay.from_data([*X, (5, 4)], [*y, "circle"], ax=prove, legend=False)
     UpdateDisplay.from_example([1, -0.8], [1, 2], 1, ax=see, legend=False)
-    train.set_title("Train: the line after each update")
+    train.set_title("Train: the line as it moves")
     prove.set_title("Prove: no line separates these")
     see.set_title("See: one update")
     picture(train, DESCRIPTION).save(PATH)

@@ -106,7 +106,7 @@ def test_many_weights_are_drawn_without_names():
 def test_hyperplanes_of_a_run_from_the_start_to_the_end():
     clf = run(PETALS, SPECIES == 0, init="random", random_state=3, eta0=0.02)
     shown = HyperplanesDisplay.from_estimator(clf, PETALS, SPECIES == 0)
-    assert len(shown.updates) == 6
+    assert len(shown.updates) == 8
     assert shown.updates[[0, -1]].tolist() == [0, clf.n_updates_]
     for number, line in shown.lines_.items():
         k = shown.updates.tolist().index(number)

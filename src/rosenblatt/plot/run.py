@@ -16,7 +16,7 @@ from rosenblatt.plot.style import Axes, literal
 
 FEW = 60  # points of a curve that can have a marker each
 MAX_NAMED = 8  # weights that can be told apart
-LINES = 6  # hyperplanes of a run
+LINES = 8  # hyperplanes of a run
 
 
 def any_trace(source: Any) -> Trace | OneVsRestTrace:
@@ -283,7 +283,7 @@ class HyperplanesDisplay(Display):
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
     >>> clf = Perceptron(shuffle=False, tol=None, record="updates").fit(X, y)
     >>> HyperplanesDisplay.from_estimator(clf, X, y).updates
-    array([ 0,  4,  7, 11, 14, 18])
+    array([ 0,  3,  5,  8, 10, 13, 15, 18])
     >>> import matplotlib.pyplot as plt
     >>> plt.close()
     """

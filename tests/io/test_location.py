@@ -3,7 +3,6 @@
 import gzip
 import os
 from contextlib import suppress
-from pathlib import Path
 
 import fsspec
 import pytest
@@ -41,7 +40,6 @@ def test_a_url_is_read_as_a_file_is(tmp_path):
     table = read("memory://shop/rows", target="y")
     assert (table.X.ravel().tolist(), table.y.tolist()) == ([1, 2, 3], ["no", "yes", "no"])
     assert read("memory://shop/rows/a.csv", target="y").X.ravel().tolist() == [1, 2]
-    assert read(Path("memory://shop/rows/a.csv"), target="y").X.ravel().tolist() == [1, 2]
     with pytest.raises(FileError, match="cannot read"):
         read("memory://shop/nowhere.csv", target="y")
     with pytest.raises(DataError, match="scheme that fsspec does not know"):

@@ -23,7 +23,7 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.pipes import DASH, check_input, model_to
 from rosenblatt.cli.progress_bar import progress_bar
 from rosenblatt.errors import ParameterError
-from rosenblatt.io.location import as_written, is_pipe
+from rosenblatt.io.location import is_pipe
 
 if TYPE_CHECKING:
     from rosenblatt.stream.fit import FitResult
@@ -145,14 +145,14 @@ def fit(
     show(text, err=place == DASH)
 
 
-def _on_this_machine(file: Path, out: Path, training: dict[str, Any]) -> FitResult:
+def _on_this_machine(file: str, out: Path, training: dict[str, Any]) -> FitResult:
     from rosenblatt.stream.fit import fit_file
 
     return fit_file(file, out, **training)
 
 
 def _on_cluster(
-    file: Path, out: Path, cluster: str | None, workers: int | None, dashboard: bool,
+    file: str, out: Path, cluster: str | None, workers: int | None, dashboard: bool,
     training: dict[str, Any],
 ) -> FitResult:  # fmt: skip
     from rosenblatt.cli.cluster import check_cluster, client_of
@@ -162,18 +162,16 @@ def _on_cluster(
 
     if is_pipe(file):
         raise ParameterError(f"A cluster cannot read {file}. Give a folder or a URL.")
-    return fit_files(
-        as_written(file), out, client=lambda: client_of(cluster, workers, dashboard), **training
-    )
+    return fit_files(file, out, client=lambda: client_of(cluster, workers, dashboard), **training)
 
 
-def _output(file: Path, out: Path | None) -> Path:
+def _output(file: str, out: Path | None) -> Path:
     """The place of the model. Only a file that --out names is replaced."""
     if out is not None:
         return out
     if is_pipe(file):
         raise ParameterError(f"{file} is a pipe, so the model has no name. Give --out.")
-    place = Path(f"{file.resolve().name.split('.')[0] or 'model'}.safetensors")
+    place = Path(f"{Path(file).resolve().name.split('.')[0] or 'model'}.safetensors")
     if place.exists():
         raise ParameterError(f"{place} exists. Give --out {place} to replace it, or another name.")
     return place

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ import typer
 from rosenblatt.errors import ParameterError
 
 Rows = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="FILE", help="Rows and labels: LIBSVM, VW text, CSV, Parquet; a folder; or -."
     ),

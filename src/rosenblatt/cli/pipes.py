@@ -12,14 +12,14 @@ from typing import Any
 
 from rosenblatt.cli.exit_codes import say
 from rosenblatt.errors import ParameterError
-from rosenblatt.io.location import is_pipe
+from rosenblatt.io.location import STANDARD_INPUT, is_pipe
 
-DASH = Path("-")
+DASH = Path(STANDARD_INPUT)
 
 
-def check_input(path: Path) -> None:
+def check_input(path: str) -> None:
     """Say on a terminal that rows are read from it."""
-    if path == DASH:
+    if path == STANDARD_INPUT:
         _check_standard_input()
 
 
@@ -52,9 +52,9 @@ def model_to(out: Path) -> Iterator[Path]:
         sys.stdout.buffer.flush()
 
 
-def check_dashes(**given: Path | None) -> None:
+def check_dashes(**given: Path | str) -> None:
     """Standard input is one file only."""
-    dashes = [name for name, path in given.items() if path == DASH]
+    dashes = [name for name, path in given.items() if str(path) == STANDARD_INPUT]
     if len(dashes) > 1:
         raise ParameterError(
             f"standard input (-) cannot be {' and '.join(dashes)} at once. Give a file for one."

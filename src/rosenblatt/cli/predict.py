@@ -27,7 +27,7 @@ def predict(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="A file of `rosenblatt fit`; or -.")
     ],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Rows of the same features; or -.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Rows of the same features; or -.")],
     reading: Reading,
     out: Annotated[
         Path | None, typer.Option(help="Write the labels to this file, one per line; or -.")

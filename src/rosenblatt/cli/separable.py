@@ -28,7 +28,7 @@ NUMBERS_ONLY = ("column", "skip_errors")  # options that do not apply: all rows 
 @with_reading(*NUMBERS_ONLY)
 def separable(
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="FILE",
             help="Numbers and labels: CSV, Parquet, LIBSVM, VW text; a folder; or -.",
@@ -60,7 +60,7 @@ def separable(
         from rosenblatt.prove.separability.verdict_table import separability_table
 
         if certificate is not None and certificate != DASH:
-            check_output(certificate, {"the data file": file})
+            check_output(certificate, {"the data file": Path(file)})
         table = read_numbers(file, reading)
         limits: dict[str, Any] = {"fit_intercept": fit_intercept, "max_seconds": max_seconds}
         if _many_classes(table.y, file, reading.target):
@@ -87,7 +87,7 @@ def separable(
     raise typer.Exit(0 if found.verdict == "separable" else 1)
 
 
-def read_numbers(file: Path, reading: Reading) -> Any:
+def read_numbers(file: str, reading: Reading) -> Any:
     """All rows of a file of numbers."""
     from rosenblatt.io.reader import read
 
@@ -101,7 +101,7 @@ def read_numbers(file: Path, reading: Reading) -> Any:
         ) from e
 
 
-def _many_classes(y: Any, file: Path, target: str | None) -> bool:
+def _many_classes(y: Any, file: str, target: str | None) -> bool:
     from rosenblatt.data.labels import as_labels, sorted_classes
 
     n = len(sorted_classes(as_labels(y)))

@@ -29,7 +29,7 @@ def verify(
         typer.Argument(metavar="CERTIFICATE", help="A file of `separable --certificate`; or -."),
     ],
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file that it was made for; or -.")
+        str, typer.Argument(metavar="FILE", help="The file that it was made for; or -.")
     ],
     reading: Reading,
     as_json: AsJson = False,

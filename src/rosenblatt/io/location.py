@@ -76,18 +76,6 @@ def is_url(place: Any) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def as_written(place: Any) -> str:
-    """A place as it was given: of the slashes of a URL, a Path keeps one.
-
-    >>> [as_written(Path(given)) for given in ("s3://bucket/rows", "file:///rows", "a/b")]
-    ['s3://bucket/rows', 'file:///rows', 'a/b']
-    """
-    scheme, parted, rest = str(place).partition(":/")
-    if isinstance(place, str) or not (parted and len(scheme) > 1 and scheme.isalnum()):
-        return str(place)  # C:/ is a disk
-    return f"{scheme}://{'/' if scheme in ('file', 'local') else ''}{rest}"
-
-
 def is_pipe(place: Any) -> bool:
     """Standard input, a FIFO, a socket or a terminal: read once, of unknown length."""
     if str(place) == STANDARD_INPUT:
@@ -113,7 +101,7 @@ def locate(place: Any, format: str | None = None) -> list[Piece]:
     DataError
         If a folder has no file that can be read, or files of several formats.
     """
-    place = as_written(place)
+    place = str(place)
     if place == STANDARD_INPUT or is_pipe(place):
         return [Piece(place, format)]
     if is_url(place):

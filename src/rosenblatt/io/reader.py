@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +40,8 @@ class FileSource(Source):
 
     Parameters
     ----------
+    place : str
+        What is read, in words.
     pieces : list of Piece
     format : Format
     options : ReadOptions
@@ -57,23 +58,17 @@ class FileSource(Source):
 
     def __init__(
         self,
+        place: str,
         pieces: Sequence[Piece],
         format: Format,
         options: ReadOptions,
         stream: ByteStream | None,
     ) -> None:
-        self.pieces, self.format, self.options = pieces, format, options
+        self.place, self.pieces, self.format, self.options = place, pieces, format, options
         self.labels = LabelIndex()
         self.repeatable = stream is None
         self._stream, self._used = stream, False
         self.skipped, self.unlabelled = SkippedLines(), 0
-
-    @property
-    def place(self) -> str:
-        """What is read, in words."""
-        return (
-            str(self.pieces[0]) if len(self.pieces) == 1 else str(Path(self.pieces[0].url).parent)
-        )
 
     @property
     def size(self) -> int:
@@ -211,17 +206,28 @@ class FileSource(Source):
         return {"format": self.format.name, **self.format.settings()}
 
 
-def identify(place: Any, format: str | None = None) -> tuple[list[Piece], str, ByteStream | None]:
-    """The files of a place, their format, and the stream of a pipe, which is open."""
+class Identified(NamedTuple):
+    """A place: its name, its files, their format, and the stream of a pipe, which is open."""
+
+    place: str
+    pieces: Sequence[Piece]
+    format: str
+    stream: ByteStream | None = None
+
+
+def identify(place: Any, format: str | None = None) -> Identified:
+    """Find the files of a place and their format."""
     if is_dataset(place):
         if format not in (None, "parquet"):
             raise ParameterError(f"a dataset of pyarrow has no format, got format={format!r}.")
-        return [dataset_piece(place)], "parquet", None
+        piece = dataset_piece(place)
+        return Identified(str(piece), [piece], "parquet")
     pieces = [place] if isinstance(place, Piece) else locate(place, format)
     first = pieces[0]
     name = format or first.format
+    shown = str(first) if len(pieces) == 1 else str(place)
     if name is not None and not first.is_pipe:
-        return pieces, name, None
+        return Identified(shown, pieces, name)
     stream = ByteStream(first)
     name = name or format_of_bytes(stream.peek(PEEK))
     if name is None or not first.is_pipe:
@@ -231,7 +237,7 @@ def identify(place: Any, format: str | None = None) -> tuple[list[Piece], str, B
             f"cannot tell the format of {first} from its name or its first bytes. Say it: "
             f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
         )
-    return pieces, name, stream if first.is_pipe else None
+    return Identified(shown, pieces, name, stream if first.is_pipe else None)
 
 
 def open_source(
@@ -245,7 +251,7 @@ def open_source(
 
     Parameters
     ----------
-    place : str, Path, dataset of pyarrow, or what `identify` returned
+    place : str, Path, dataset of pyarrow, Piece or Identified
         "-" is standard input.
     options : ReadOptions or None
     feature_names : sequence of str or None
@@ -265,8 +271,8 @@ def open_source(
         If there is no such file.
     """
     options = options or ReadOptions()
-    found = place if isinstance(place, tuple) else identify(place, options.format)
-    pieces, name, stream = found
+    found = place if isinstance(place, Identified) else identify(place, options.format)
+    shown, pieces, name, stream = found
     try:
         options.check_format(name, str(pieces[0]))
         format: Format
@@ -279,7 +285,7 @@ def open_source(
         if stream is not None:
             stream.close()
         raise
-    return FileSource(pieces, format, options, stream)
+    return FileSource(shown, pieces, format, options, stream)
 
 
 # ---------------------------------------------------------------------------- chunks and tables
@@ -408,6 +414,7 @@ def read_chunks(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> file = Path(mkdtemp()) / "tiny.svm"
     >>> size = file.write_text("+1 1:0.5 3:2 # a comment\\n-1 2:9.8E-02\\n")
@@ -475,6 +482,7 @@ def read(path: Any, *, max_rows: int | None = None, **options: Any) -> Table:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> file = Path(mkdtemp()) / "tiny.vw"
     >>> size = file.write_text("1 2.0 |f a b:0.5\\n-1 |f b\\n")

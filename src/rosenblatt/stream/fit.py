@@ -64,7 +64,7 @@ class FitResult:
         Size of the cache of parsed rows, 0 if none was made.
     out : Path or None
         Where the model was written.
-    file : Path or None
+    file : str or None
         What was read.
     file_bytes : int
         Its size on disk.
@@ -90,7 +90,7 @@ class FitResult:
     cache_memory_bytes: int = 0
     cache_file_bytes: int = 0
     out: Path | None = None
-    file: Path | None = None
+    file: str | None = None
     file_bytes: int = 0
     table: TableFeatures | None = None
     unlabelled: int = 0
@@ -138,7 +138,7 @@ class FitResult:
         """
         in_all = sum(self.epoch_seconds)
         return {
-            "file": None if self.file is None else str(self.file),
+            "file": self.file,
             "model": None if self.out is None else str(self.out),
             "rows": self.n_rows,
             "features": self.model.n_features,
@@ -253,7 +253,7 @@ def fit_result(
     more: dict[str, Any] = {}
     if read is not None:
         more = {
-            "file": Path(read.place), "file_bytes": read.size, "skipped": read.skipped,
+            "file": read.place, "file_bytes": read.size, "skipped": read.skipped,
             "unlabelled": read.unlabelled,
         }  # fmt: skip
     return FitResult(

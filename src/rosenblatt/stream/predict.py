@@ -34,7 +34,8 @@ class PredictResult:
 
     Attributes
     ----------
-    file : Path
+    file : str
+        What was read.
     out : Path or None
         Where the labels were written.
     rows : int
@@ -48,7 +49,7 @@ class PredictResult:
     seconds : float
     """
 
-    file: Path
+    file: str
     out: Path | None
     rows: int
     labelled: int
@@ -63,7 +64,7 @@ class PredictResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the counts in types that JSON has."""
         return {
-            "file": str(self.file),
+            "file": self.file,
             "labels": None if self.out is None else str(self.out),
             "rows": self.rows,
             "skipped_lines": self.skipped.count,
@@ -139,7 +140,7 @@ def predict_file(
         counts = _labelled(held, source, labels, scores)
     where = out if isinstance(out, Path) or out is None else Path(STANDARD_INPUT)
     seconds = time.perf_counter() - began
-    return PredictResult(Path(source.place), where, *counts, source.skipped, seconds)
+    return PredictResult(source.place, where, *counts, source.skipped, seconds)
 
 
 def _labelled(
@@ -195,7 +196,7 @@ def _opened(model: LinearModel, file: Any, given: dict[str, Any]) -> FileSource:
     given = {k: v for k, v in given.items() if v is not None}
     options = ReadOptions.of(given)
     found = identify(file, options.format)
-    name, trained, was = found[1], model.reader.get("format"), dict(model.reader)
+    name, trained, was = found.format, model.reader.get("format"), dict(model.reader)
     if trained and (trained == "vw") != (name == "vw"):
         raise DataError(
             f"the model was trained on {trained}, and {file} is read as {name}: features of VW "

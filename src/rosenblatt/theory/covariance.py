@@ -7,7 +7,9 @@ is decided by the rank over the rationals; if it is not 0, floats cannot work wi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +19,7 @@ from flint import fmpq, fmpq_mat
 from scipy.linalg import blas, eigh
 
 from rosenblatt.errors import DataError, UndecidedError
+from rosenblatt.theory.quadratic_form import Quadratic
 from rosenblatt.theory.validation import as_numbers
 
 Array = npt.NDArray[Any]
@@ -138,6 +141,55 @@ class Covariance:
 
 
 @dataclass(frozen=True, eq=False)
+class Gaussian(Covariance):
+    """A normal distribution: its mean and covariance."""
+
+    mean: Array
+
+    def reversed(self) -> Gaussian:
+        """The same with the features in reverse order."""
+        return Gaussian(self.S[::-1, ::-1], self.mean[::-1])
+
+    def distance(self, X: Array) -> Array:
+        """How far rows are from where the distribution lies; 0 if it is regular."""
+        return np.asarray(np.abs((X - self.mean) @ self.null).max(axis=1, initial=0.0))
+
+    def standard_score(self, w: Array, b: float) -> float:
+        """Mean of w.x + b divided by its standard deviation, from exact sums.
+
+        Without a deviation, infinite: positive if w.x + b >= 0.
+        """
+        row = exact(w[None, :])
+        score = (row * exact(self.mean[:, None]))[0, 0] + exact(b)[0, 0]
+        variance = (row * exact(self.S) * row.transpose())[0, 0]
+        if variance <= 0:
+            return math.inf if score >= 0 else -math.inf
+        square = score * score / variance
+        try:
+            size = math.sqrt(Fraction(int(square.p), int(square.q)))
+        except OverflowError:
+            size = math.inf
+        return -size if score < 0 else size
+
+    def quadratic(self, A: Array, w: Array, b: float, order: int) -> Quadratic:
+        """x'A x + w.x + b as a quadratic in standard normals.
+
+        The features are taken as they are, order = 1, or in reverse, order = -1.
+        """
+        half = (A + A.T) / 2
+        m, H, row = exact(self.mean[:, None]), exact(half), exact(w[None, :])
+        at = (m.transpose() * H * m + row * m)[0, 0] + exact(b)[0, 0]
+        slopes = (2 * (m.transpose() * H) + row).entries()
+        slope, constant = (
+            [float(Fraction(int(v.p), int(v.q))) for v in values] for values in (slopes, [at])
+        )
+        R = Covariance(self.S[::order, ::order]).root
+        inside = R.T @ half[::order, ::order] @ R
+        values, axes = np.linalg.eigh((inside + inside.T) / 2)
+        return Quadratic.of(values, np.array(slope)[::order] @ R @ axes, constant[0])
+
+
+@dataclass(frozen=True, eq=False)
 class Coordinates:
     """u = T (x - mean0), for which class 0 is N(0, diag(share)), class 1 N(m, diag(rest)).
 
@@ -159,8 +211,8 @@ class Coordinates:
     overlap: bool
 
     @classmethod
-    def of(cls, of0: Covariance, of1: Covariance, delta: Array) -> Coordinates:
-        total = Covariance(of0.S + of1.S)
+    def of(cls, of0: Gaussian, of1: Gaussian) -> Coordinates:
+        total, delta = Covariance(of0.S + of1.S), of1.mean - of0.mean
         gap = _gap(of0, of1, total, delta)
         P = total.inside.T
         if not len(P):

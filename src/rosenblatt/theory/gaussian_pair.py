@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +26,10 @@ from rosenblatt.theory.covariance import (
     SMALL,
     Coordinates,
     Covariance,
+    Gaussian,
     as_covariance,
     as_vector,
     divided,
-    exact,
 )
 from rosenblatt.theory.quadratic_form import Quadratic
 from rosenblatt.theory.validation import as_plane
@@ -132,12 +131,12 @@ class GaussianPair:
         return bool(np.array_equal(self.cov0, self.cov1))
 
     @cached_property
-    def _covariances(self) -> tuple[Covariance, Covariance]:
-        return Covariance(self.cov0), Covariance(self.cov1)
+    def _classes(self) -> tuple[Gaussian, Gaussian]:
+        return Gaussian(self.cov0, self.mean0), Gaussian(self.cov1, self.mean1)
 
     @cached_property
     def _coordinates(self) -> Coordinates:
-        return Coordinates.of(*self._covariances, self.mean1 - self.mean0)
+        return Coordinates.of(*self._classes)
 
     @property
     def _log_odds(self) -> float:
@@ -203,9 +202,8 @@ class GaussianPair:
         array of shape (n, d)
             Rows of the class.
         """
-        R = self._covariances[label].root
-        mean = (self.mean0, self.mean1)[label]
-        return np.asarray(mean + z[:, : R.shape[1]] @ R.T)
+        one = self._classes[label]
+        return np.asarray(one.mean + z[:, : one.root.shape[1]] @ one.root.T)
 
     def density(self, X: npt.ArrayLike, label: int) -> Array:
         """Return the density of one class at the rows of X, without its prior.
@@ -234,15 +232,15 @@ class GaussianPair:
         """
         if label not in (0, 1):
             raise ParameterError(f"label must be 0 or 1, got {label!r}.")
-        if not self._covariances[label].regular:
+        one = self._classes[label]
+        if not one.regular:
             raise DataError(
                 f"cov{label} is singular, so class {label} has no density. Add a little to its "
                 "diagonal, or leave out features that others determine."
             )
-        L, mean = self._covariances[label].root, (self.mean0, self.mean1)[label]
-        z = divided(L, (_as_points(X, self.n_features) - mean).T)
+        z = divided(one.root, (_as_points(X, self.n_features) - one.mean).T)
         with np.errstate(over="ignore"):
-            logs = -np.sum(z * z, axis=0) / 2 - np.log(np.diagonal(L)).sum()
+            logs = -np.sum(z * z, axis=0) / 2 - np.log(np.diagonal(one.root)).sum()
         return np.asarray(np.exp(logs - self.n_features * math.log(2 * math.pi) / 2))
 
     # ------------------------------------------------------------------ the Bayes rule
@@ -285,11 +283,8 @@ class GaussianPair:
 
         Floats are rarely exactly on the line or plane that holds a class, so near counts.
         """
-        of0, of1 = self._covariances
-        far0, far1 = (
-            np.abs((X - mean) @ of.null).max(axis=1, initial=0.0)
-            for mean, of in ((self.mean0, of0), (self.mean1, of1))
-        )
+        of0, of1 = self._classes
+        far0, far1 = of0.distance(X), of1.distance(X)
         if of0.rank == of1.rank:
             return np.asarray(far0 <= far1)
         scale = Covariance(self.cov0 + self.cov1).scale
@@ -333,13 +328,8 @@ class GaussianPair:
         >>> round(GaussianPair(0.0, 1.0, 1.0, 4.0, prior1=0.7).bayes_error(), 6)
         0.299658
         """
-        return self._bayes_error
-
-    @cached_property
-    def _bayes_error(self) -> float:
         p0, p1 = 1 - self.prior1, self.prior1
-        of1, of0 = (Covariance(S[::-1, ::-1]) for S in (self.cov1, self.cov0))
-        other = Coordinates.of(of1, of0, (self.mean0 - self.mean1)[::-1])
+        other = Coordinates.of(*(one.reversed() for one in self._classes[::-1]))
         return _agreed(
             _least_error(self._coordinates, p0, p1, self._log_odds, self.linear),
             _least_error(other, p1, p0, -self._log_odds, self.linear),
@@ -364,7 +354,7 @@ class GaussianPair:
         >>> rule.w, rule.b
         (array([2., 0.]), -2.0)
         """
-        if not all(S.regular for S in self._covariances):
+        if not all(one.regular for one in self._classes):
             raise DataError(
                 "a covariance is singular, so the log-odds are no quadratic. Use decision(X)."
             )
@@ -388,9 +378,9 @@ class GaussianPair:
         b : float
             The constant.
         """
-        inverses = [np.linalg.inv(S) for S in (self.cov0, self.cov1)]
-        slopes = [S @ m for S, m in zip(inverses, (self.mean0, self.mean1), strict=True)]
-        logs = [2 * np.log(np.diagonal(S.root)).sum() for S in self._covariances]
+        inverses = [np.linalg.inv(one.S) for one in self._classes]
+        slopes = [S @ one.mean for S, one in zip(inverses, self._classes, strict=True)]
+        logs = [2 * np.log(np.diagonal(one.root)).sum() for one in self._classes]
         heights = self.mean0 @ slopes[0] - self.mean1 @ slopes[1]
         b = float(heights + logs[0] - logs[1]) / 2 + self._log_odds
         return (inverses[0] - inverses[1]) / 2, slopes[1] - slopes[0], b
@@ -421,9 +411,8 @@ class GaussianPair:
         0.15865525393145707
         """
         weights, offset = as_plane(w, b, self.n_features)
-        missed = _sides(weights, offset, self.mean1, self.cov1)[0]
-        false = _sides(weights, offset, self.mean0, self.cov0)[1]
-        return self.prior1 * missed + (1 - self.prior1) * false
+        score0, score1 = (one.standard_score(weights, offset) for one in self._classes)
+        return float(self.prior1 * ndtr(-score1) + (1 - self.prior1) * ndtr(score0))
 
     def error_of_quadratic(
         self, A: npt.ArrayLike, w: npt.ArrayLike, b: npt.ArrayLike = 0.0
@@ -466,10 +455,7 @@ class GaussianPair:
             return self.error_of(weights, offset)
         errors = []
         for order in (1, -1):
-            of0, of1 = (
-                _quadratic(matrix, weights, offset, mean, S, order)
-                for mean, S in ((self.mean0, self.cov0), (self.mean1, self.cov1))
-            )
+            of0, of1 = (one.quadratic(matrix, weights, offset, order) for one in self._classes)
             errors.append((1 - self.prior1) * of0.positive() + self.prior1 * of1.negative())
         return _agreed(*errors)
 
@@ -491,10 +477,6 @@ class GaussianPair:
         >>> rule.w, rule.b, rule.error       # always class 0
         (array([0., 0.]), -1.0, 0.2)
         """
-        return self._best_linear
-
-    @cached_property
-    def _best_linear(self) -> GaussianRule:
         at = self._coordinates
         if self.prior1 not in (0.0, 1.0) and at.gap.any():
             # the classes never meet along a direction in which neither varies
@@ -553,39 +535,6 @@ def _least_error(at: Coordinates, p0: float, p1: float, log_odds: float, equal: 
         of0 = Quadratic.of((1 - t) / 2, np.sqrt(t) * c, -(c**2) / 2 + logs, vertex, log_odds)
         of1 = Quadratic.of((1 / t - 1) / 2, c / t, c**2 / (2 * t) + logs, vertex, log_odds)
     return p0 * of0.positive() + p1 * of1.negative()
-
-
-def _sides(w: Array, b: float, mean: Array, S: Array) -> tuple[float, float]:
-    """P(w.x + b < 0) and P(w.x + b >= 0) for x of N(mean, S), from exact sums."""
-    row = exact(w[None, :])
-    score = (row * exact(mean[:, None]))[0, 0] + exact(b)[0, 0]
-    variance = (row * exact(S) * row.transpose())[0, 0]
-    if variance <= 0:
-        return float(score < 0), float(score >= 0)
-    square = score * score / variance
-    try:
-        size = math.sqrt(Fraction(int(square.p), int(square.q)))
-    except OverflowError:
-        size = math.inf
-    size = -size if score < 0 else size
-    return float(ndtr(-size)), float(ndtr(size))
-
-
-def _quadratic(A: Array, w: Array, b: float, mean: Array, S: Array, order: int) -> Quadratic:
-    """x'A x + w.x + b for x of N(mean, S), as a quadratic in standard normals.
-
-    The features are taken as they are, order = 1, or in reverse, order = -1.
-    """
-    m, half, row = exact(mean[:, None]), exact((A + A.T) / 2), exact(w[None, :])
-    constant = (m.transpose() * half * m + row * m)[0, 0] + exact(b)[0, 0]
-    slopes = (2 * (m.transpose() * half) + row).entries()
-    slope, at = [float(Fraction(int(v.p), int(v.q))) for v in slopes], constant
-    R = Covariance(S[::order, ::order]).root
-    inside = R.T @ ((A + A.T) / 2)[::order, ::order] @ R
-    values, axes = np.linalg.eigh((inside + inside.T) / 2)
-    return Quadratic.of(
-        values, np.array(slope)[::order] @ R @ axes, float(Fraction(int(at.p), int(at.q)))
-    )
 
 
 def _agreed(one: float, other: float) -> float:

@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from rosenblatt.learn.in_memory import train
 from rosenblatt.learn.schedule import seeds_and_split
 from rosenblatt.learn.settings import Keep, TrainingSettings
 from rosenblatt.learn.state import Ballot, State
-from rosenblatt.text import html_table, text_table
+from rosenblatt.text import TableReport
 from rosenblatt.theory.gaussian_pair import GaussianPair
 
 Array = npt.NDArray[Any]
@@ -40,13 +41,15 @@ class Line:
     ----------
     name : str
     errors : array, one true error per seed; nan where nothing could be learned
-    exact : bool
-        False: a vote, whose errors are sampled.
     """
 
     name: str
     errors: Array
-    exact: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether the errors are computed; those of a vote are sampled."""
+        return "vote" not in self.name
 
     @property
     def mean(self) -> float:
@@ -66,8 +69,8 @@ class Line:
         return max(self.mean - reach, 0.0), min(self.mean + reach, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class OracleComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class OracleComparison(TableReport):
     """Learners on samples of one pair, and what the oracle knows.
 
     Attributes
@@ -96,7 +99,15 @@ class OracleComparison:
         raise KeyError(f"{name!r}; there are {', '.join(repr(x.name) for x in self.lines)}")
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and lines of the table, as text."""
+        """Return the header and the lines of the table.
+
+        Returns
+        -------
+        header : list of str
+            Names of the columns.
+        lines : list of list of str
+            The cells of each line.
+        """
         known = [("Bayes rule", self.bayes), ("best linear rule", self.best_linear)]
         out = [
             [name, _short(error), "", "", "", _short(error - self.bayes)] for name, error in known
@@ -131,18 +142,14 @@ class OracleComparison:
             ],
         }
 
-    def __str__(self) -> str:
+    @property
+    def notes(self) -> list[str]:
+        """What the table is about."""
         rows = f"{self.n[0]} + {self.n[1]}" if isinstance(self.n, tuple) else f"{self.n}"
-        return (
-            f"{text_table(*self.rows())}\n"
+        return [
             f"True errors after {len(self.seeds)} samples of {rows} rows; from, to: where the mean "
             f"lies with confidence {self.confidence:g}."
-        )
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(*self.rows())
+        ]
 
 
 def versus_oracle(
@@ -213,9 +220,7 @@ def versus_oracle(
                 errors[name].append(pair.prior1 if y[0] == 0 else 1 - pair.prior1)
             else:
                 errors[name].append(LEARNERS[name](pair, X, y, seed))
-    lines = tuple(
-        Line(name, np.array(found), exact="vote" not in name) for name, found in errors.items()
-    )
+    lines = tuple(Line(name, np.array(found)) for name, found in errors.items())
     best = pair.best_linear().error
     return OracleComparison(pair, n, chosen, confidence, pair.bayes_error(), best, lines)
 
@@ -251,26 +256,17 @@ def error_of_vote(pair: GaussianPair, votes: Ballot, seed: int = 0) -> float:
     return (1 - pair.prior1) * said_1[0] + pair.prior1 * (1 - said_1[1])
 
 
-def linear(pair: GaussianPair, clf: Any, X: Array, y: Array) -> float:
+def linear(module: str, name: str, **options: Any) -> Learner:
     """A linear classifier of scikit-learn."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # collinear features, no convergence: the error tells
-        clf.fit(X, y)
-    return pair.error_of(clf.coef_, clf.intercept_)
 
+    def learn(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
+        clf = getattr(import_module(f"sklearn.{module}"), name)(**options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # collinear features, no convergence: the error tells
+            clf.fit(X, y)
+        return pair.error_of(clf.coef_, clf.intercept_)
 
-def lda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
-    """Linear discriminant analysis."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    return linear(pair, LinearDiscriminantAnalysis(), X, y)
-
-
-def logistic_regression(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
-    """Logistic regression, with scikit-learn's penalty: without, it may diverge."""
-    from sklearn.linear_model import LogisticRegression
-
-    return linear(pair, LogisticRegression(max_iter=10_000), X, y)
+    return learn
 
 
 def qda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
@@ -293,7 +289,8 @@ def qda(pair: GaussianPair, X: Array, y: Array, seed: int) -> float:
 
 LEARNERS: dict[str, Learner] = {
     **{f"perceptron, {keep}": perceptron(keep) for keep in KEEPS},
-    "LDA": lda,
+    "LDA": linear("discriminant_analysis", "LinearDiscriminantAnalysis"),
     "QDA": qda,
-    "logistic regression": logistic_regression,
+    # with scikit-learn's penalty: without, it may diverge
+    "logistic regression": linear("linear_model", "LogisticRegression", max_iter=10_000),
 }

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rosenblatt.data.cone import ConeBlock
 from rosenblatt.data.exact import Number, cancels, common_integers, exact_dot
 from rosenblatt.data.matrix import check_kept_by_floats
-from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, UndecidedError
 from rosenblatt.learn.trace import Trace
 from rosenblatt.prove.certificate import Certificate, QuasiSeparable, Separable
@@ -105,11 +105,12 @@ def soft_minimum(X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True) -> Sof
     0.0
     """
     from rosenblatt.prove.separability import separability
+    from rosenblatt.prove.separability.scaling import signed_rows
 
     check_kept_by_floats(X)
     rows = two_classes(X, y)
     certificate = separability(rows.X, rows.y, fit_intercept=fit_intercept)
-    Z = _signed_rows(rows, fit_intercept)
+    Z = sp.csr_array(signed_rows(ConeBlock(rows.X, rows.y), fit_intercept))
     if isinstance(certificate, (Separable, QuasiSeparable)):
         exact = [Fraction(x) for x in (*certificate.w, certificate.b)][: Z.shape[1]]
         exact = [x / max(map(abs, exact)) for x in exact]
@@ -155,13 +156,6 @@ def soft_path(trace: Trace, X: Any, y: Any) -> Array:
         mean = float(s.mean())
         path.append(float(np.maximum(-s, 0.0).sum()) / mean if mean > 0 else math.inf)
     return np.array(path)
-
-
-def _signed_rows(rows: Problem, intercept: bool) -> Any:
-    """The rows z = y (x, 1), or y x, as CSR of float64."""
-    X = sp.csr_array(rows.X, dtype=np.float64)
-    Z = sp.hstack([X, np.ones((X.shape[0], 1))]) if intercept else X
-    return sp.csr_array(sp.diags_array(rows.y.astype(np.float64)) @ Z)
 
 
 def _mean_margin(Z: Any, v: Array, exact: Sequence[Number]) -> float:

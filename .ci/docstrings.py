@@ -1,10 +1,7 @@
 """Validate the docstrings of public functions and classes with numpydoc.
 
-python .ci/docstrings.py [MODULE ...]
-
 Public: the names in `__all__` of rosenblatt and rosenblatt.cluster, the class of
-rosenblatt.compat.river, and their public methods. Any finding fails, except in the modules of
-NOT_YET: of these the number is printed, and for each MODULE that is named the findings.
+rosenblatt.compat.river, and their public methods. Any finding fails.
 """
 
 from __future__ import annotations
@@ -13,11 +10,9 @@ import dataclasses
 import importlib
 import inspect
 import sys
-from collections import Counter
 
 from numpydoc.validate import validate
 
-NOT_YET = ("rosenblatt.prove.coefficients", "rosenblatt.prove.margin")
 LEFT_OUT = {"ES01", "SA01", "SA04"}  # extended summary and See Also are not asked for
 OF_METHODS = {"EX01"}  # nor an example for each method
 
@@ -55,8 +50,8 @@ def is_result(path):
 
 
 def main() -> int:
-    """Print the findings; 1 if there are any but in NOT_YET."""
-    failures, others = 0, Counter()
+    """Print the findings; 1 if there are any."""
+    failures = 0
     names = dict(public())
     results = {path for path, is_method in names.items() if not is_method and is_result(path)}
     for path, is_method in names.items():
@@ -66,12 +61,8 @@ def main() -> int:
         for code, text in validate(path)["errors"]:
             if code in left_out:
                 continue
-            pending = path.startswith(NOT_YET)
-            failures += not pending
-            others[next((p for p in NOT_YET if path.startswith(p)), "")] += pending
-            if not pending or path.startswith(tuple(sys.argv[1:]) or ("-",)):
-                print(f"{path}: {code} {text}")
-    print("docstrings not validated yet:", dict(+others))
+            failures += 1
+            print(f"{path}: {code} {text}")
     return int(failures > 0)
 
 

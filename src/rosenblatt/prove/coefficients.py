@@ -92,10 +92,12 @@ def infinite_coefficients(
 
     Parameters
     ----------
-    X : array, CSR matrix or frame of shape (n, d)
-    y : labels of two classes
-        The second in sorted order is the one whose probability is modelled.
-    feature_names : sequence of d names, optional
+    X : array, CSR matrix, memory map or frame of shape (n_samples, n_features), or chunks
+        Chunks are pairs (X, y), as for :func:`separability`.
+    y : array of shape (n_samples,), optional
+        Labels of two classes; the second in sorted order is the one whose probability is modelled.
+        None if X is chunks.
+    feature_names : sequence of str, optional
         Default: the columns of a frame, else x0, x1, ...
     fit_intercept : bool, default=True
         Whether the model has an intercept; it is a coefficient like the others.
@@ -108,6 +110,15 @@ def infinite_coefficients(
         `states` maps each name to "finite", "+inf", "-inf", "undetermined" (it can be sent
         either way) or "not identified" (collinear columns; `drop` names columns to leave out,
         `reduced` the states after that). `verify(X, y)` checks all proofs.
+
+    Raises
+    ------
+    UndecidedError
+        If the time is up.
+    DataError
+        If X is invalid, or holds numbers that float64 rounds, or names are missing.
+    LabelError
+        If y does not have two classes.
 
     Examples
     --------

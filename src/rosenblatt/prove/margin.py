@@ -55,7 +55,21 @@ EXACT_ROWS = 400  # of a rational system that is tried
 
 
 class NotSeparableError(RosenblattError, ValueError):
-    """There is no margin to maximise; `certificate` proves it."""
+    """There is no margin to maximise; `certificate` proves it.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The verdict with its proof, which becomes an attribute.
+
+    Examples
+    --------
+    >>> try:
+    ...     max_margin([[0], [1], [2]], [0, 1, 0])
+    ... except NotSeparableError as e:
+    ...     print(e.certificate.verdict)
+    overlapping
+    """
 
     def __init__(self, certificate: Certificate) -> None:
         self.certificate = certificate
@@ -78,9 +92,11 @@ def max_margin(
 
     Parameters
     ----------
-    X : array, memory map, frame or CSR matrix of shape (n, d); or, with y left out, chunks
-        of (X, y) that can be read again and again
-    y : labels of two classes
+    X : array, memory map, frame or CSR matrix of shape (n_samples, n_features), or chunks
+        Chunks are pairs (X, y), in something that can be iterated several times or is returned by
+        a function.
+    y : array of shape (n_samples,), optional
+        Labels of two classes. None if X is chunks.
     fit_intercept : bool, default=True
         With an offset, or through the origin.
     augmented : bool, default=False
@@ -90,6 +106,11 @@ def max_margin(
     max_seconds : float, optional
         After this time it gives back what it has, with exact bounds; `closed` says whether that is
         enough.
+
+    Returns
+    -------
+    MaxMargin
+        The hyperplane, both bounds and their proof.
 
     Raises
     ------

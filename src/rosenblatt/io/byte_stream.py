@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rosenblatt.errors import DataError, LimitError, MissingPackageError
-from rosenblatt.io.limits import WORDS
+from rosenblatt.io.limits import LINE_BYTES
 from rosenblatt.io.location import Piece, unreadable
 
 GZIP, BZIP2, ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
@@ -242,7 +242,7 @@ def text_blocks(
         elif stop is not None and at > stop:
             return
         if end == 0 and not ended and room > longest:
-            raise LimitError(WORDS["line_bytes"], room, longest, str(piece), "max_line_bytes")
+            raise LimitError(LINE_BYTES.words, room, longest, str(piece), "max_line_bytes")
         rest = data[end:filled]
         if end:
             data[end] = 10

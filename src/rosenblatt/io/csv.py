@@ -17,7 +17,7 @@ from rosenblatt.features.dates import DATE, dates_of
 from rosenblatt.io.bad_lines import describe
 from rosenblatt.io.byte_stream import ByteStream, TextBlock
 from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat, is_number
-from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.limits import LABEL_CHARS, TABLE_COLUMNS
 from rosenblatt.io.location import Piece, suffix_of
 from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows, TextFormat
 
@@ -85,7 +85,7 @@ class Csv(TableFormat, TextFormat):
                 f"{piece}, {bad.moved(head.count(10, 0, start))}. Fix the first line: it says "
                 "which columns there are."
             )
-        DEFAULT.check("table_columns", len(cells), str(piece))
+        TABLE_COLUMNS.check(len(cells), str(piece))
         end = len(head) if len(head) < HEAD else start + size + self.cut(
             head[start + size :], len(head) - start - size
         )  # fmt: skip
@@ -140,7 +140,7 @@ class Csv(TableFormat, TextFormat):
             label_marks = self.missing if numbers else label_marks
         return parse_csv(
             records, kinds, self.delimiter, self.missing, label_marks, options.max_line_bytes,
-            DEFAULT.label_chars,
+            LABEL_CHARS.most,
         )  # fmt: skip
 
     def _layout(self, names: tuple[str, ...], label: int | None, records: Any) -> Layout:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rosenblatt.errors import DataError, FileError, MissingPackageError, ParameterError
-from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.limits import FILES
 
 FORMATS = {
     ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".vw": "vw", ".csv": "csv",
@@ -115,7 +115,7 @@ def locate(place: Any, format: str | None = None) -> list[Piece]:
     root = Path(place)
     files = {}
     for count, path in enumerate(root.rglob("*")):
-        DEFAULT.check("files", count, place)
+        FILES.check(count, place)
         if path.is_file():
             files[path.relative_to(root).parts] = path
     pieces = [Piece(str(p), None, p.stat().st_size) for _, p in sorted(files.items())]
@@ -142,7 +142,7 @@ def _locate_url(place: str, format: str | None) -> list[Piece]:
         found = fs.find(path, detail=True)
     except OSError as e:
         raise unreadable(place, e) from e
-    DEFAULT.check("files", len(found), place)
+    FILES.check(len(found), place)
     root = path.rstrip("/") + "/"
     pieces = {
         tuple(name.removeprefix(root).split("/")): Piece(

@@ -15,7 +15,7 @@ from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColu
 from rosenblatt.io.bad_lines import LISTED, BadLine
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat
-from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.limits import LABEL_CHARS, TABLE_COLUMNS
 from rosenblatt.io.location import Piece, is_url, unreadable
 from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows
 
@@ -126,7 +126,7 @@ class Parquet(TableFormat):
 
     def _begin(self, schema: Any, piece: Piece, empty: Sequence[int] = ()) -> None:
         names, place = list(schema.names), str(piece)
-        DEFAULT.check("table_columns", len(names), place)
+        TABLE_COLUMNS.check(len(names), place)
         label = self.label_column(names, place)
         plain = [_is_plain(schema.field(name).type) for name in names]
         if self.begin_file(names, label, place):
@@ -344,7 +344,7 @@ def _labels(column: Any) -> Labels:
     import pyarrow.compute as pc
 
     lengths = pc.max(pc.utf8_length(column.dictionary)).as_py() or 0
-    DEFAULT.check("label_chars", lengths, "the label column")
+    LABEL_CHARS.check(lengths, "the label column")
     codes: Any = np.from_dlpack(column.indices.cast(pa.int32()))
     texts = column.dictionary.to_pylist()
     return Labels(codes.copy(), as_labels(texts) if texts else np.zeros(0, str))

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from rosenblatt.errors import LimitError
 from rosenblatt.io.atomic import replace_file
-from rosenblatt.io.limits import DEFAULT, WORDS
+from rosenblatt.io.limits import HEADER_BYTES
 
 Array = npt.NDArray[Any]
 DTYPES = {
@@ -60,7 +60,7 @@ def write(
     format: int,
     facts: Mapping[str, Any],
     arrays: Mapping[str, Array],
-    header_bytes: int = DEFAULT.header_bytes,
+    header_bytes: int = HEADER_BYTES.most,
 ) -> None:
     """Write a file atomically; it is on disk when this returns.
 
@@ -81,7 +81,7 @@ def write(
     content = memoryview(save(laid, {key: text}))
     header = 8 + struct.unpack("<Q", content[:8])[0]
     if header - 8 > header_bytes:
-        raise LimitError(WORDS["header_bytes"], header - 8, header_bytes, str(path))
+        raise LimitError(HEADER_BYTES.words, header - 8, header_bytes, str(path))
     begins = BEGINS.search(content[:header])
     assert begins is not None
     digest = hashlib.sha256(content).hexdigest()
@@ -91,7 +91,7 @@ def write(
         file.write(content[begins.end(1) :])
 
 
-def read(path: Path, key: str, header_bytes: int = DEFAULT.header_bytes) -> Contents:
+def read(path: Path, key: str, header_bytes: int = HEADER_BYTES.most) -> Contents:
     """Read a file; `Damaged` if it is not whole and unaltered, OSError if it cannot be read."""
     from safetensors import SafetensorError, deserialize
 

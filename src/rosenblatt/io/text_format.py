@@ -21,7 +21,7 @@ from rosenblatt.io.byte_stream import (
     parse_in_order,
     text_blocks,
 )
-from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.limits import LINE_BYTES, NAMES
 from rosenblatt.io.location import KNOWN, Piece
 from rosenblatt.io.progress import Progress
 
@@ -62,7 +62,7 @@ class ReadOptions:
     on_error: str = "raise"
     chunk_bytes: int = CHUNK_BYTES
     threads: int = THREADS
-    max_line_bytes: int = DEFAULT.line_bytes
+    max_line_bytes: int = LINE_BYTES.most
     progress: Callable[[Progress], object] | None = None
 
     def __post_init__(self) -> None:
@@ -332,7 +332,7 @@ class IndexedFormat(TextFormat):
         columns, count = self.features.add_all(own), len(self.features)
         if not self._closed and len(columns) and columns.min() < 0:
             option = "bits (--hash-bits)" if self.name == "vw" else None
-            raise LimitError("names of features", count + 1, count, "The file", option)
+            raise LimitError(NAMES.words, count + 1, count, "The file", option)
         columns[columns < 0] = count  # beyond all that have a weight
         renumber_columns(rows.indptr, rows.indices, rows.values, columns, first)
         return first + count + self._closed

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.errors import DataError, NotSupportedError
-from rosenblatt.io.limits import DEFAULT
+from rosenblatt.io.limits import CLASSES, LABEL_CHARS, LINE_BYTES
 from rosenblatt.io.safetensors_file import Damaged, read, write
 from rosenblatt.model.linear_model import LinearModel
 
@@ -197,8 +197,8 @@ def check_classes(classes: Array, place: str) -> None:
             "classes that are numbers or text. Convert the labels to text."
         )
     # numpy stores each text at the length of the longest
-    DEFAULT.check("classes", len(texts), place)
-    DEFAULT.check("label_chars", max(map(len, texts), default=0), place)
+    CLASSES.check(len(texts), place)
+    LABEL_CHARS.check(max(map(len, texts), default=0), place)
 
 
 def _joined(texts: Sequence[str]) -> tuple[Array, Array]:
@@ -301,7 +301,7 @@ def _columns(tensors: Mapping[str, Array]) -> Any:
     content = tensors.get("columns")
     if content is None:
         return None
-    DEFAULT.check("line_bytes", content.nbytes, "the columns of the model")
+    LINE_BYTES.check(content.nbytes, "the columns of the model")
     try:
         found = json.loads(content.tobytes())
     except (ValueError, RecursionError) as e:

@@ -1,4 +1,4 @@
-// CSV text: RFC 4180, and LF as a line end.
+// CSV text (RFC 4180, and LF as a line end): its cells, and line and column of what is malformed.
 //
 //     record  =  cell {delimiter cell} (LF | CR LF | end of the text)
 //     cell    =  {any byte but " delimiter CR LF}  |  '"' {any byte but " | '""'} '"'

@@ -1,4 +1,4 @@
-// Training rules: which visits move the weights, and how far.
+// Arithmetic of the rules: what counts as a mistake, and how far a visit moves the weights.
 //
 // The visiting loop (visit.cpp) calls these functions of a rule, for the margin z = y (w.x + b) of
 // a row of weight k:

@@ -1,4 +1,4 @@
-"""Reports: results as text for people."""
+"""Layout of results on the terminal: the lines that a command prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Malformed lines: where they are, what was expected there and what was found."""
+"""Messages about malformed lines: what was expected and found at the place that a parser named."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rules: which rows move the weights, and how far.
+"""Training rules: the list of them, their names and parameters. A new rule begins here.
 
-A rule is a frozen object with its own parameters, so that the estimator has one parameter for all
+What a rule does at a visit is in core/rules.hpp and core/rule_*.hpp. A rule is a frozen object with its own parameters, so that the estimator has one parameter for all
 rules. `resolve` accepts the object or its name.
 """
 

@@ -1,4 +1,4 @@
-"""Trace: what one training run did, and why it stopped."""
+"""Trace: what one training run did, and the sentence that says why it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Save a run over a file or on a cluster, and resume it.
+"""Checkpoints of runs over files or on a cluster: when one is saved, what is in it, how to resume.
 
 What is still to come depends on the rows that are left, the labels seen so far and the state of the
 machines, and on nothing else. All of it is in a checkpoint, so a run that was resumed, on any CPU,

@@ -1,4 +1,4 @@
-"""Run the engine on a source: cached and shuffled rows, times of epochs, checkpoints."""
+"""Run the engine on a source, with its cached and shuffled rows and the times of epochs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Training rules: the list of them, their names and parameters. A new rule begins here.
 
-What a rule does at a visit is in core/rules.hpp and core/rule_*.hpp. A rule is a frozen object with its own parameters, so that the estimator has one parameter for all
-rules. `resolve` accepts the object or its name.
+What a rule does at a visit is in core/rules.hpp and core/rule_*.hpp. A rule is a frozen object with
+its own parameters, so that the estimator has one parameter for all rules. `resolve` accepts the
+object or its name.
 """
 
 from __future__ import annotations

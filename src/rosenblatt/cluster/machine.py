@@ -33,23 +33,16 @@ Weights = tuple[Array, Array]
 COUNTS = ("epoch_mistakes", "epoch_updates", "epoch_loss", "rows_visited")
 
 
-class Shards(NamedTuple):
-    """All rows of a cluster as one block, which stays where it is."""
-
-    source: DaskSource
-    end: Position = START  # there is no position within it
-
-
 class AllShards(Source):
-    """The shards of a source as one block per epoch, for the engine."""
+    """A source for the engine: one block per epoch, without rows, stands for all shards."""
 
     def __init__(self, source: DaskSource) -> None:
-        self.source, self.labels = source, source.labels
+        self.labels = source.labels
         self.n_rows, self.n_features = source.n_rows, source.n_features
 
-    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Any]:
-        """The one block."""
-        yield Shards(self.source)
+    def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
+        """The one block, which has no position."""
+        yield Block(np.zeros((0, self.n_features or 0)), np.zeros(0, np.int32))
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Nothing that a checkpoint needs."""
@@ -222,13 +215,13 @@ class ClusterMachine(MachineGroup):
         n = len(self.labels)
         return class_weight_table(self.class_weight, positive, n, self.settings.direct and n > 2)
 
-    def visit(self, block: Any, seen: Array | None = None, resident: bool = False) -> None:
-        """Visit all shards, and take the sum of what they did."""
+    def visit(self, block: Block, seen: Array | None = None, resident: bool = False) -> None:
+        """Visit all shards, and take the sum of what they did; `block` has no rows."""
         began, active = time.perf_counter(), self._active()
-        state, d = self._begun.state, self._begun.state.n_features
+        state, source = self._begun.state, self.source
         planes = np.concatenate([np.arange(state.n_planes)[m.planes] for m in active])
         for machine in active:  # begins the epoch
-            machine.visit(Block(np.zeros((0, d)), np.zeros(0, np.int32)))
+            machine.visit(block)
         positive = tuple(machine.positive for machine in active)
         job = Visit(
             self.work, state.w[planes], state.b[planes],
@@ -237,12 +230,12 @@ class ClusterMachine(MachineGroup):
             self.progressive and self.n_epochs == 0,
         )  # fmt: skip
         try:
-            total = block.source.reduce(visit_shard, added, job)
+            total = source.reduce(visit_shard, added, job)
         except OverflowedError as e:  # a worker does not know how many epochs there were
             raise active[0].overflowed(self.n_epochs + 1) from e
         which = [k for k, machine in enumerate(self.machines.values()) if machine.reason is None]
         if self.settings.mode == "online":
-            self._mix(total, planes, len(block.source))
+            self._mix(total, planes, len(source))
             weight = np.where(total["weight"] > 0, total["weight"], 1.0)
             self.weighted_mistakes[which] += (total["mistakes"] / weight)[: len(active)]
         else:
@@ -257,7 +250,7 @@ class ClusterMachine(MachineGroup):
             machine.core.set_state(run)
             machine.write_counts()
             machine.seconds += (time.perf_counter() - began) / len(active)
-        self._rows_now, self._any_weight = block.source.n_rows, True
+        self._rows_now, self._any_weight = source.n_rows, True
         self.errors += total["errors"] if job.progressive else 0
         self.n_scored += total["n_scored"] if job.progressive else 0
 

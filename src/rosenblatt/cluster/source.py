@@ -250,7 +250,8 @@ class DaskSource(Source):
         try:
             return gathered(self.client, level, "sum", self.timeout)[0]
         except RosenblattError:
-            wait_for(self.client, leaves, "shard", self.timeout)  # whose error names its shard
+            if level[0].status == "error":  # which that of a shard explains
+                wait_for(self.client, leaves, "shard", self.timeout)
             raise
 
     def _read(self, wanted: npt.NDArray[np.int64]) -> Iterable[tuple[Any, Block]]:

@@ -52,10 +52,6 @@ class Data:
             for row, y in zip(self.rows, self.signs, strict=True)
         ]
 
-    def without(self, removed: list[int]) -> Data:
-        keep = [i for i in range(len(self.rows)) if i not in set(removed)]
-        return Data([self.rows[i] for i in keep], [self.labels[i] for i in keep], self.names)
-
     def digest(self) -> str:
         """SHA-256 of the rows: leaves of labels, lengths, values and columns."""
         n, d = len(self.rows), self.width
@@ -372,10 +368,6 @@ def _offenders(said: dict[str, Any], data: Data, unchecked: tuple[str, ...]) -> 
     for i, far in zip(removed, said["distances"], strict=True):
         _require(isinstance(far, float | str), "a distance is no number")
         _require(_is_distance(_dot(w, z[i]), square, far), "another distance")
-    if said["certificate"] is not None:
-        _require(said["certificate"]["kind"] == "separable", "the certificate does not fit")
-        _require(said["certificate"]["fit_intercept"] == intercept, "other hyperplanes")
-        _certificate(said["certificate"], data.without(removed), unchecked)
 
 
 def _copies(groups: Any, z: list[Row]) -> dict[int, tuple[int, ...]]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt import separability
+from rosenblatt import infinite_coefficients, separability
 from rosenblatt.data.cone import Cone
 from rosenblatt.data.source import ArraySource
 from tests.prove import exact_oracle as oracle
@@ -70,3 +70,7 @@ def test_brute_force_agrees(X, counts):
         if not c and oracle.feasible(both, [i == k for i in range(len(both))])
     ]
     assert separated(np.array(X, dtype=float), counts).tolist() == expected
+    cone = poisson_cone(np.array(X, dtype=float), counts)
+    found = infinite_coefficients(cone)
+    assert list(found.states.values()) == oracle.states(both)
+    assert found.verify(cone)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
-from typing import Any
-
-import numpy as np
 
 from rosenblatt.data.cone import Cone
-from rosenblatt.prove.certificate.base import DataResult, Findings
+from rosenblatt.prove.certificate.base import DataResult
 from rosenblatt.prove.certificate.codec import kind_of_result
 from rosenblatt.prove.certificate.explain import rows_words
-from rosenblatt.prove.certificate.verdicts import Separable
 from rosenblatt.prove.checker.removal import removal_problems
 from rosenblatt.text import plural
 
@@ -51,8 +47,6 @@ class Offenders(DataResult):
     copies : groups of rows, of those in witnesses, with the same z
     by_search : whether the bound needs a search over all witnesses, or adding shares is enough
     w, b : a hyperplane that has every row that stays strictly on its side
-    certificate : that the rows that stay are separable, from :func:`separability`; None if they
-        are of one class, or if time ran out (w and b prove it nevertheless)
     labels : the label of each removed row
     distances : how far each removed row is from the hyperplane, negative on the wrong side, the
         nearest float; nan if w = 0
@@ -66,7 +60,6 @@ class Offenders(DataResult):
     by_search: bool
     w: tuple[Number, ...]
     b: Number
-    certificate: Separable | None
     labels: tuple[str, ...]
     distances: tuple[float, ...]
     seconds: float = field(default=0.0, compare=False, metadata={"apart": True})
@@ -81,17 +74,6 @@ class Offenders(DataResult):
     @property
     def _named_rows(self) -> list[int]:
         return [i for part in self.witnesses for i in part.rows if 0 <= i < self.n_rows]
-
-    def _findings(self, cone: Cone, **options: Any) -> Findings:
-        untrue, altered, unchecked = super()._findings(cone)
-        if self.certificate is None or untrue:
-            return untrue, altered, unchecked
-        if self.certificate.fit_intercept != self.fit_intercept:
-            return ["the certificate is about other hyperplanes"], altered, unchecked
-        stay = np.setdiff1d(np.arange(cone.n_rows), self.rows)
-        found = self.certificate.verify(cone.select(stay))
-        untrue = [f"the certificate of the rows that stay: {p}" for p in found.problems]
-        return untrue, altered, tuple(dict.fromkeys((*unchecked, *found.unchecked)))
 
     def _checked(self, cone: Cone) -> tuple[list[str], str]:
         return removal_problems(self, cone)

@@ -24,9 +24,9 @@ import numpy.typing as npt
 from rosenblatt.data.cone import cone_of_arrays, two_classes
 from rosenblatt.data.matrix import frame_names
 from rosenblatt.data.problem import Problem
-from rosenblatt.errors import ParameterError, RosenblattError, UndecidedError
+from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.prove import checker
-from rosenblatt.prove.certificate import Separable, spoken_of
+from rosenblatt.prove.certificate import spoken_of
 from rosenblatt.prove.certificate.offenders import Offenders, Witness
 from rosenblatt.prove.checker.removal import SearchLimitError, distances, hitting_set, labels_of
 from rosenblatt.prove.margin import max_margin
@@ -34,7 +34,6 @@ from rosenblatt.prove.offenders import hitting_sets
 from rosenblatt.prove.offenders.cancelling_sets import CancellingSet, Finder, Hyperplane
 from rosenblatt.prove.offenders.descent import Descent
 from rosenblatt.prove.offenders.groups import Groups, has_both_classes, without
-from rosenblatt.prove.separability import separability
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
@@ -357,8 +356,7 @@ def _put_together(search: _Search, end: float) -> Offenders:
     groups = search.groups
     cone = groups.cone
     removed = groups.rows(np.flatnonzero(search.out))
-    certificate = _certificate(search, removed, end - time.perf_counter())
-    w, b = _best_placed(search, removed, certificate, max(end - time.perf_counter(), 0.0))
+    w, b = _best_placed(search, removed, max(end - time.perf_counter(), 0.0))
     found = Offenders(
         rows=tuple(removed.tolist()),
         lower_bound=search.bound,
@@ -367,7 +365,6 @@ def _put_together(search: _Search, end: float) -> Offenders:
         by_search=search.by_search,
         w=w,
         b=b,
-        certificate=certificate,
         labels=labels_of(cone, removed.tolist()),
         distances=distances(cone, removed.tolist(), w, b, cone.constant),
         **spoken_of(cone, cone.constant),
@@ -391,26 +388,14 @@ def _put_together(search: _Search, end: float) -> Offenders:
     return verified
 
 
-def _certificate(search: _Search, removed: Array, seconds: float) -> Separable | None:
-    """That the rows that stay are separable; None if they are of one class, or without time."""
-    stay = without(search.groups.cone, removed)
-    if not has_both_classes(stay.whole()):
-        return None
-    try:
-        found = separability(stay, fit_intercept=stay.constant, max_seconds=seconds)
-    except UndecidedError:
-        return None
-    return found if isinstance(found, Separable) else None
-
-
 def _best_placed(
-    search: _Search, removed: Array, certificate: Separable | None, seconds: float
+    search: _Search, removed: Array, seconds: float
 ) -> tuple[tuple[Number, ...], Number]:
     """The hyperplane of largest margin where that is quick, else the one that was found."""
     plain, cone = (search.best_plane.w, search.best_plane.b), search.groups.cone
-    if certificate is None or cone.n_rows * cone.n_features > SMALL:
-        return plain
     stay = without(cone, removed)
+    if cone.n_rows * cone.n_features > SMALL or not has_both_classes(stay.whole()):
+        return plain
     try:
         with np.errstate(all="ignore"):  # norms overflow where exact signs do not
             found = max_margin(stay, fit_intercept=cone.constant, max_seconds=seconds)

@@ -136,10 +136,10 @@ def infinite_coefficients(
     limits.stage = "looking for collinear columns"
     limits.check_time()
     found, examples = zip(*cone.map(_summary), strict=True)
-    ranges = Ranges.joined(found)
+    ranges, rows = Ranges.joined(found), np.unique([examples[0], np.max(examples, axis=0)])
     _, face = face_of(certificate, cone)
-    at = [*getattr(getattr(certificate, "proof", None), "rows", ()), *np.concatenate(examples)]
-    relations, spanning = _collinear(cone, np.unique(at).astype(np.int64), ranges, limits)
+    proof = getattr(getattr(certificate, "proof", None), "rows", ())
+    relations, spanning = _collinear(cone, np.union1d(proof, rows[rows >= 0]), ranges, limits)
     kept = [j for j in range(cone.n_columns) if j not in relations]
     directions = directions_of(face.X, kept, fit_intercept, cone.deadline)
     members: list[Member] = []
@@ -170,7 +170,7 @@ def _collinear(
     order = [cone.n_features, *order] if cone.constant else order
     count = max(len(order) - len(at), 0) + MORE_ROWS
     sample = np.random.default_rng(0).choice(cone.n_rows, min(cone.n_rows, count), replace=False)
-    at = np.union1d(at, sample)
+    at = np.union1d(at, sample).astype(np.int64)
     while True:
         limits.check_time()
         X = cone.take(at).X
@@ -178,7 +178,7 @@ def _collinear(
         new = np.concatenate(cone.map(_outside, span, len(order)))
         if not new.size:
             break
-        at = np.union1d(at, new)
+        at = np.union1d(at, spread(new, len(order)))
     relations = span.complement
     kept = [j for j in range(cone.n_columns) if j not in relations]
     ones = np.ones((len(at), 1))
@@ -187,16 +187,18 @@ def _collinear(
 
 
 def _summary(block: ConeBlock) -> tuple[Ranges, Array]:
-    """The ranges of the columns, and rows that have other values than 0, one for every column."""
-    if sp.issparse(block.X):
-        there = np.flatnonzero(block.X.data)
-        _, first = np.unique(block.X.indices[there], return_index=True)
-        rows = np.searchsorted(block.X.indptr, there[first], side="right") - 1
+    """The ranges of the columns, and for every column a row where it is not 0, or -1."""
+    X = block.X
+    if sp.issparse(X):
+        there, rows = np.flatnonzero(X.data), np.full(X.shape[1], -1)
+        columns, first = np.unique(X.indices[there], return_index=True)
+        rows[columns] = np.searchsorted(X.indptr, there[first], side="right") - 1
     else:
-        rows = (block.X[:MORE_ROWS] != 0).argmax(axis=0)
-        none = block.X[rows, np.arange(len(rows))] == 0
-        rows[none] = (block.X[:, none] != 0).argmax(axis=0)
-    return Ranges.of(block), np.unique(rows) + block.first_row
+        rows, columns = (X[:MORE_ROWS] != 0).argmax(axis=0), np.arange(X.shape[1])
+        none = X[rows, columns] == 0
+        rows[none] = (X[:, none] != 0).argmax(axis=0)
+        rows[X[rows, columns] == 0] = -1
+    return Ranges.of(block), np.where(rows >= 0, rows + block.first_row, -1)
 
 
 def _outside(block: ConeBlock, span: Span, most: int) -> Array:
@@ -375,7 +377,7 @@ class _Signs:
     def _errors(self, w: Member) -> Array:
         """Some of the rows with w.z_i < 0, exactly."""
         found = self.cone.map(_errors, plane_of_columns(w, self.cone), self._batch)
-        return np.concatenate(found)
+        return spread(np.concatenate(found), self._batch)
 
     def _add(self, rows: Array) -> bool:
         """Add rows to the working set; whether some are new."""
@@ -429,8 +431,7 @@ class _Signs:
         weights = combination(table, target, basis)
         if weights is None or min(weights) < 0:
             return False
-        pairs = enumerate(weights)
-        self._bounded(j, {int(rows[k]): c * factors[k] for k, c in pairs if c})
+        self._bounded(j, {int(rows[k]): c * factors[k] for k, c in enumerate(weights) if c})
         return True
 
     def _bounded(self, j: int, weights: dict[int, Fraction]) -> None:

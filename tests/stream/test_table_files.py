@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -528,6 +529,17 @@ def test_types_of_parquet_are_used_or_refused(tmp_path):
             fit_file(path, tmp_path / "m", target="y")
         done = fit_file(path, tmp_path / "m", target="y", kinds={"odd": "drop"})
         assert done.model.n_features == 1
+
+
+def test_categories_without_rows_are_no_classes(tmp_path):
+    labels = pa.DictionaryArray.from_arrays([0, 1, 0, 1], ["b", "a", "unused"])
+    table = pa.table({"x": [1.0, 2.0, 3.0, 4.0], "y": labels})
+    pq.write_table(table, tmp_path / "t.parquet")
+    done = fit_file(tmp_path / "t.parquet", tmp_path / "m", target="y")
+    assert done.model.classes.tolist() == ["a", "b"]
+    assert read(tmp_path / "t.parquet", target="y").y.tolist() == ["b", "a", "b", "a"]
+    data = ds.dataset(table).filter(ds.field("x") < 5)
+    assert fit_file(data, tmp_path / "m", target="y").model.classes.tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

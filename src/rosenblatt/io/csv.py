@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from rosenblatt._core import ParsedTable, csv_first_record, csv_records_end, parse_csv
-from rosenblatt.data.source import NUMBER as NUMBER_TEXT
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import DATE, dates_of
@@ -90,7 +88,8 @@ class Csv(TableFormat, TextFormat):
             head[start + size :], len(head) - start - size
         )  # fmt: skip
         rest = memoryview(head)[start + size : end]
-        header = self._has_header(cells, rest, piece)
+        first = memoryview(head)[start : start + size]
+        header = self._has_header(len(cells), first, rest, piece)
         names = tuple(cells) if header else tuple(f"f{k}" for k in range(len(cells)))
         if (
             not header and self.wanted is not None and len(names) == len(self.wanted)
@@ -104,33 +103,29 @@ class Csv(TableFormat, TextFormat):
         begin = start + size if header else start
         return begin, head.count(b"\n", 0, begin)
 
-    def _has_header(self, cells: list[str], rest: memoryview, piece: Any) -> bool:
-        """Whether the first record has the names of the columns."""
+    def _has_header(self, n: int, first: Any, rest: Any, piece: Any) -> bool:
+        """Whether the first of the records, each of n cells, has the names of the columns."""
         target = self.options.target
         assert target is not None
         if self.options.header is not None:
             return self.options.header
         if not is_number(target):
             return True
-        numeric, rows = self._numeric(len(cells), rest)
-        kinds = [_kind_of_cell(cell, self.missing) for cell in cells]
-        if not rows:
-            return NUMBER not in kinds
-        names = any(kind == CATEGORY for kind, n in zip(kinds, numeric, strict=True) if n)
-        values = any(kind == NUMBER for kind, n in zip(kinds, numeric, strict=True) if n)
-        if names != values:
-            return names
+        head, others = self._parse(first, "m" * n), self._parse(rest, "m" * n)
+        values: Any = np.isfinite(head.numbers).any(axis=0)
+        there = ~np.isnan(others.numbers)
+        if not len(there):
+            return not values.any()
+        numeric = [bool(there[:, k].any()) and k not in others.odd for k in range(n)]
+        has_names = any(is_numeric and k in head.odd for k, is_numeric in enumerate(numeric))
+        has_values = bool(values[numeric].any())
+        if has_names != has_values:
+            return has_names
         why = "no column has only numbers" if not any(numeric) else "the first line has both"
         raise DataError(
             f"cannot tell whether the first line of {piece} has the names of the columns: {why}. "
             "Say it: header=True or False in Python, --header or --no-header on the command line."
         )
-
-    def _numeric(self, n_cells: int, records: Any) -> tuple[list[bool], int]:
-        """Which columns have numbers and nothing else but missing values; how many rows."""
-        table = self._parse(records, "m" * n_cells)
-        there = ~np.isnan(table.numbers)
-        return [bool(there[:, k].any()) and k not in table.odd for k in range(n_cells)], len(there)
 
     def _parse(self, records: Any, kinds: str) -> ParsedTable:
         options = self.options
@@ -234,14 +229,6 @@ class Csv(TableFormat, TextFormat):
                     columns[k] = dates_of(column) if date else column
                 texts += 1
         return ColumnBatch(self.feature_names, tuple(columns[k] for k in self.used), n_rows)
-
-
-def _kind_of_cell(cell: str, missing: Sequence[str]) -> str | None:
-    """Number, category, or None for a missing value."""
-    text = cell.strip(" \t")
-    if not text or text in missing:
-        return None
-    return NUMBER if NUMBER_TEXT.fullmatch(text) and isfinite(float(text)) else CATEGORY
 
 
 def _odd(odd: Mapping[int, Any], column: int, n_rows: int) -> TextColumn | None:

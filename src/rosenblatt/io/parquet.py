@@ -328,23 +328,19 @@ def _floats(column: Any) -> npt.NDArray[np.float64]:
 
 
 def _labels(column: Any) -> Labels:
-    """Integers and floats as they are, texts as places in a list."""
     import pyarrow as pa
-
-    type = column.type
-    if pa.types.is_dictionary(type) and not _is_text(type.value_type):
-        column = column.dictionary_decode()
-        type = column.type
-    if pa.types.is_integer(type) or pa.types.is_floating(type):
-        return Labels.of_numbers(np.from_dlpack(column))
-    if pa.types.is_boolean(type):
-        return Labels.of_numbers(np.array(column.to_pylist(), dtype=bool))
-    if not pa.types.is_dictionary(type):
-        column = column.dictionary_encode()
     import pyarrow.compute as pc
 
-    lengths = pc.max(pc.utf8_length(column.dictionary)).as_py() or 0
-    LABEL_CHARS.check(lengths, "the label column")
-    codes: Any = np.from_dlpack(column.indices.cast(pa.int32()))
-    texts = column.dictionary.to_pylist()
-    return Labels(codes.copy(), as_labels(texts) if texts else np.zeros(0, str))
+    types = pa.types
+    if types.is_dictionary(column.type) and not _is_text(column.type.value_type):
+        column = column.dictionary_decode()
+    if types.is_boolean(column.type):
+        return Labels.of_numbers(_floats(column) != 0)
+    if types.is_integer(column.type) or types.is_floating(column.type):
+        return Labels.of_numbers(np.from_dlpack(column))
+    texts = column.dictionary if types.is_dictionary(column.type) else column
+    LABEL_CHARS.check(pc.max(pc.utf8_length(texts)).as_py() or 0, "the label column")
+    found = _column(column, CATEGORY)
+    assert isinstance(found, TextColumn)
+    values = as_labels(list(found.words)) if found.words else np.zeros(0, str)
+    return Labels.of_typed(found.codes, values)

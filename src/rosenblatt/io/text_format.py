@@ -132,7 +132,17 @@ class Labels(NamedTuple):
         values, codes = np.unique(y, return_inverse=True)
         if values.dtype.kind == "f" and np.isnan(values[-1:]).any():
             values, codes = values[:-1], np.where(codes == len(values) - 1, -1, codes)
-        return cls(codes.astype(np.int32), check_exact(values))
+        return cls.of_typed(codes, check_exact(values))
+
+    @classmethod
+    def of_typed(cls, codes: npt.NDArray[Any], values: npt.NDArray[Any]) -> Labels:
+        """Of these values those that occur, in the order in which they do."""
+        used, first = np.unique(codes, return_index=True)
+        used = used[np.argsort(first)]
+        used = used[used >= 0]
+        place = np.full(len(values) + 1, -1, np.int32)
+        place[used] = np.arange(len(used))
+        return cls(place[codes], values[used])
 
     @classmethod
     def none(cls, n_rows: int) -> Labels:

@@ -26,13 +26,22 @@ def repeated(names: Sequence[str]) -> str | None:
     return next(name for k, name in enumerate(names) if name in names[:k])
 
 
+def spelled(label: object) -> str:
+    """A label or category as text; whole numbers without a fraction.
+
+    >>> spelled(1.0), spelled(0.5), spelled("1.0")
+    ('1', '0.5', '1.0')
+    """
+    return str(int(label) if isinstance(label, float) and label.is_integer() else label)
+
+
 def printable(name: object) -> str:
     """A name for the terminal, with control characters escaped: files may contain any name.
 
     >>> print(printable("a\\x1b[2J\\n"))
     a\\x1b[2J\\n
     """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(name))
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in spelled(name))
 
 
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

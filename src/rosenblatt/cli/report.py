@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.errors import DataError
 from rosenblatt.learn.trace import StopReason
-from rosenblatt.text import plural, printable
+from rosenblatt.text import plural, printable, spelled
 
 if TYPE_CHECKING:
     from rosenblatt.model.linear_model import LinearModel
@@ -86,7 +86,7 @@ def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
         ("file", f"{facts['file']}, {facts['bytes']:,} bytes, format {facts['format']}"),
         ("made by", _short(facts["made_by"])),
         ("digest", f"sha256 {facts['digest']}, checked"),
-        ("classes", _listed(facts["classes"])),
+        ("classes", _classes(facts["classes"])),
         ("features", f"{facts['features']:,}{': ' + _listed(names) if names else ', unnamed'}"),
         ("weights", f"{facts['hyperplanes']:,} x {facts['features']:,}, {facts['dtype']}"),
         ("preprocessing", columns),
@@ -119,7 +119,7 @@ def _skipped(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _classes(classes: list[Any], many: str = "") -> str:
-    listed = _listed([f"{c:g}" if isinstance(c, float) else c for c in classes])
+    listed = _listed(list(map(spelled, classes)))
     return f"{listed} ({len(classes)}{many})" if many and len(classes) > 2 else listed
 
 

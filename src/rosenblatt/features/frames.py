@@ -16,7 +16,7 @@ from rosenblatt.data.source import NUMBER
 from rosenblatt.errors import DataError, DataTypeError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.dates import dates_of
-from rosenblatt.text import repeated
+from rosenblatt.text import repeated, spelled
 
 Array = npt.NDArray[Any]
 Cell = float | str | None
@@ -137,7 +137,7 @@ def _column(
         texts = [cell if isinstance(cell, str) else None for cell in cells]
         odd = None if all(text is None for text in texts) else _texts(texts)
         return NumberColumn(_finite(name, np.array(floats, np.float64)), odd)
-    column = _texts([None if cell is None else _spelled(cell) for cell in cells])
+    column = _texts([None if cell is None else spelled(cell) for cell in cells])
     return dates_of(column) if kind == "date" else column
 
 
@@ -171,13 +171,6 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
     return hasattr(value, "isoformat") and str(value) == "NaT"
-
-
-def _spelled(cell: float | str) -> str:
-    """A number as a category: whole ones without a fraction."""
-    if isinstance(cell, str):
-        return cell
-    return str(int(cell)) if cell.is_integer() else repr(cell)
 
 
 def _finite(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

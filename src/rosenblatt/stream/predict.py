@@ -23,6 +23,7 @@ from rosenblatt.io.text_format import SETTINGS, ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model
 from rosenblatt.stream.fit import local_files
+from rosenblatt.text import spelled
 
 Array = npt.NDArray[Any]
 TABLES = ("csv", "parquet")
@@ -148,9 +149,9 @@ def _labelled(
 ) -> tuple[int, int, int]:
     """How many rows there are, how many have a label, how many of these were predicted wrongly."""
     rows, labelled, errors, known = 0, 0, 0, False
-    texts = np.array([csv_field(written(label)) for label in model.classes.tolist()], dtype=object)
+    texts = np.array([csv_field(spelled(label)) for label in model.classes.tolist()], dtype=object)
     if out is not None and with_scores:
-        labels = map(written, model.classes.tolist())
+        labels = map(spelled, model.classes.tolist())
         names = [csv_field(f"score:{text}") for text in labels] if len(texts) > 2 else ["score"]
         out.write(("\t".join(["label", *names]) + "\n").encode())
     for X, y, _ in source.settled_rows():
@@ -172,12 +173,6 @@ def _with_scores(labels: Array, scores: Array) -> list[str]:
     """Lines of a table; every number as short as it can be read back to the bit."""
     rows = scores.reshape(len(labels), -1).tolist()
     return ["\t".join([label, *map(repr, row)]) for label, row in zip(labels, rows, strict=True)]
-
-
-def written(label: Any) -> str:
-    """A label as text: 1.0 as 1."""
-    whole = isinstance(label, float) and label.is_integer()
-    return str(int(label)) if whole else str(label)
 
 
 def csv_field(text: str) -> str:

@@ -142,10 +142,9 @@ ParsedRowsObject parse_libsvm_block(nb::handle text, std::optional<bool> zero_ba
     });
 }
 
-ParsedRowsObject parse_vw_block(nb::handle text, int bits, bool hash_all, bool constant,
-                                nb::object features) {
+ParsedRowsObject parse_vw_block(nb::handle text, int bits, bool hash_all, nb::object features) {
     if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30.");
-    const VwOptions options{bits, hash_all, constant, block_features(features)};
+    const VwOptions options{bits, hash_all, block_features(features)};
     return parse_block(text, [&](const char* data, size_t size, ParsedRows& rows) {
         return parse_vw(data, size, options, rows);
     });
@@ -326,11 +325,10 @@ void bind_parsers(nb::module_& m) {
           "features gets the\nindices from plain_columns on; index k of it becomes column "
           "plain_columns + k\n(less 1 if indices count from 1), and rows are not sorted then.");
     m.def("parse_vw", parse_vw_block, nb::arg("text"), nb::arg("bits") = 18,
-          nb::arg("hash_all") = false, nb::arg("constant") = false,
-          nb::arg("features") = nb::none(),
+          nb::arg("hash_all") = false, nb::arg("features") = nb::none(),
           nb::sig("def parse_vw(text: bytes | bytearray | memoryview | "
                   "numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, "
-                  "constant: bool = False, features: FeatureIndex | None = None) -> ParsedRows"),
+                  "features: FeatureIndex | None = None) -> ParsedRows"),
           "Parse lines of VW text. Columns are those of Vowpal Wabbit with -b BITS, or of an empty "
           "index,\nwhich gets the features of the block by exact name.");
     nb::class_<ParsedTableObject>(m, "ParsedTable", "Records of a block of CSV text.")

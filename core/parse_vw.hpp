@@ -37,7 +37,6 @@ namespace rosenblatt {
 struct VwOptions {
     int bits = 18;                     // 1 to 30: columns are 0 to 2^bits - 1
     bool hash_all = false;             // `vw --hash all`
-    bool constant = false;             // add the feature that VW adds to every row, with value 1
     FeatureIndex* features = nullptr;  // columns by exact name; then the fields above do not count
 };
 
@@ -46,7 +45,7 @@ class VwParser {
     VwParser(const VwOptions& options, ParsedRows& rows)
         : mask_((uint64_t{1} << options.bits) - 1), options_(options), rows_(rows) {}
 
-    // A row takes at least 2 bytes ("|\n") and may get the constant; an entry takes 2 (" a").
+    // A row takes at least 2 bytes ("|\n"), and so does an entry (" a").
     bool reserve(size_t bytes) {
         const size_t n = bytes / 2 + 1;
         return rows_.reserve(n, n) && keys_.reserve(n) && unsorted_.reserve(n) &&
@@ -76,13 +75,10 @@ class VwParser {
         }
         const char* const p = found.at;
         if (*p != '\n' && !(*p == '\r' && p[1] == '\n')) return {p, LineError::after_feature};
-        if (options_.constant && !options_.features) append(kConstant & mask_, 1.0);
         if (!sort_entries()) return {p, LineError::out_of_range};
         add_row(header);
         return found;
     }
-
-    static constexpr uint64_t kConstant = 11650396;  // where VW puts the constant feature
 
     struct Header {
         double label = std::numeric_limits<double>::quiet_NaN();

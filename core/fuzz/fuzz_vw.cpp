@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
         const std::string text = mutate(random, seeds);
         current_input = text;
         constexpr int bits[] = {1, 4, 18, 30};
-        const VwOptions options{random.choose(bits), random.one_in(2), random.one_in(3), nullptr};
+        const VwOptions options{random.choose(bits), random.one_in(2), nullptr};
         const auto parse = [&](const char* data, size_t size, ParsedRows& rows) {
             return parse_vw(data, size, options, rows);
         };

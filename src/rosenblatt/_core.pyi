@@ -445,7 +445,7 @@ def parse_libsvm(text: bytes | bytearray | memoryview | numpy.typing.NDArray[num
     (less 1 if indices count from 1), and rows are not sorted then.
     """
 
-def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, constant: bool = False, features: FeatureIndex | None = None) -> ParsedRows:
+def parse_vw(text: bytes | bytearray | memoryview | numpy.typing.NDArray[numpy.uint8], bits: int = 18, hash_all: bool = False, features: FeatureIndex | None = None) -> ParsedRows:
     """
     Parse lines of VW text. Columns are those of Vowpal Wabbit with -b BITS, or of an empty index,
     which gets the features of the block by exact name.

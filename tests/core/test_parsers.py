@@ -64,7 +64,7 @@ def cliff():
 def parse(text, fmt, settings_):
     if fmt == "vw":
         how = settings_["how"] == "all"
-        return _core.parse_vw(text, settings_["bits"], how, settings_["constant"])
+        return _core.parse_vw(text, settings_["bits"], how)
     base, n = settings_["base"], settings_["n_features"]
     max_index = (LARGEST if n is None else n - 1) + (base > 0)
     return _core.parse_libsvm(text, BASES[base], max_index)
@@ -156,7 +156,6 @@ def some_settings(rng, fmt):
     return {
         "bits": rng.choice((1, 4, 18, 30)),
         "how": rng.choice(("strings", "all")),
-        "constant": rng.random() < 0.3,
     }
 
 
@@ -193,7 +192,7 @@ def test_the_densest_files_fit(cliff, fmt, data, cut):
     data = data[: len(data) - cut]
     wanted = {"base": 0, "n_features": None}
     if fmt == "vw":
-        wanted = {"bits": 18, "how": "all", "constant": True}
+        wanted = {"bits": 18, "how": "all"}
     same(cliff, data, fmt, wanted)
 
 
@@ -261,7 +260,7 @@ def test_line_ends(fmt):
     line = b"1 3:0.5" if fmt == "libsvm" else b"1 |f 3:0.5"
     wanted = {
         "libsvm": {"base": 0, "n_features": None},
-        "vw": {"bits": 18, "how": "all", "constant": False},
+        "vw": {"bits": 18, "how": "all"},
     }[fmt]
     one = rows_of(parse(line, fmt, wanted))
     assert len(one) == 1

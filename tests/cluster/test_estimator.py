@@ -192,7 +192,7 @@ def test_columns_in_another_order_are_refused(client: Any) -> None:
     turned = frame[list("fedcba")]
     for asked in (model.predict, model.decision_function, lambda F: model.score(F, Y)):
         for other in (turned, turned.compute(), frame.rename(columns={"a": "z"})):
-            with pytest.raises(DataError, match="feature names should match"):
+            with pytest.raises(DataError, match="are not those of the model"):
                 asked(other)
     assert (model.predict(frame).compute() == model.predict(X)).all()
 

@@ -391,10 +391,4 @@ class DaskPerceptron(
 
 def _plain(value: Any) -> Any:
     """As JSON has it; what JSON has not, as it is written."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)
+    return value if isinstance(value, bool | int | float | str | None) else repr(value)

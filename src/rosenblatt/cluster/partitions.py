@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,16 +11,8 @@ from rosenblatt.data.labels import as_labels
 from rosenblatt.errors import DataError, DataTypeError, LabelError
 
 
-class Part(NamedTuple):
-    """One partition: blocks of columns, labels, weights; each delayed, or None."""
-
-    X: tuple[Any, ...]
-    y: Any
-    weight: Any
-
-
-def parts_of(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
-    """Partitions of X with those of y and of the weights that belong to them."""
+def parts_of(X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Any, ...]]:
+    """Blocks of columns, labels and weights of each partition; each delayed, or None."""
     if y is None:
         raise LabelError("requires y to be passed, but the target y is None. Give one per row.")
     rows = blocks_of(X)
@@ -29,7 +21,7 @@ def parts_of(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
     weights: Sequence[Any] = [None] * len(rows)
     if sample_weight is not None:
         weights = _beside(sample_weight, "sample_weight", len(rows), sizes, DataError)
-    return [Part(*parts) for parts in zip(rows, labels, weights, strict=True)]
+    return list(zip(rows, labels, weights, strict=True))
 
 
 def is_collection(X: Any) -> bool:

@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 def answered(model: LinearModel, columns: TableFeatures | None, X: Any, labels: bool) -> Any:
     """Scores, or labels, of X: a lazy collection for a collection, an array for rows at hand."""
-    check_names(model, columns, X)
+    model.check_names(X)
     if not is_collection(X):
         return _answer(X, model, columns, labels)
     two = len(model.coef) == 1
@@ -38,24 +38,6 @@ def answered(model: LinearModel, columns: TableFeatures | None, X: Any, labels: 
     shape: dict[str, Any] = {"drop_axis": 1} if flat else {"chunks": (X.chunks[0], (len(classes),))}
     meta = np.empty((0,) if flat else (0, 0), dtype=dtype)
     return X.map_blocks(_answer, model, columns, labels, dtype=dtype, meta=meta, **shape)
-
-
-def check_names(model: LinearModel, columns: TableFeatures | None, X: Any) -> None:
-    """The columns of a frame must be those of training, in their order; where some are categories,
-    they are taken by name."""
-    if columns is not None or not model.feature_names or not hasattr(X, "columns"):
-        return
-    found = tuple(map(str, X.columns))
-    if found != model.feature_names:
-        raise DataError(
-            "The feature names should match those that were passed during fit, in the same order: "
-            f"got {_few(found)}, and the model was trained on {_few(model.feature_names)}. Give "
-            "X[list(clf.feature_names_in_)]."
-        )
-
-
-def _few(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
 
 
 def _of_frame(
@@ -83,12 +65,11 @@ def _framed(
 
 
 def _answer(X: Any, model: LinearModel, columns: TableFeatures | None, labels: bool) -> Array:
-    check_names(model, columns, X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n == 0:
         width = () if labels or len(model.coef) == 1 else (len(model.coef),)
         return np.empty((0, *width), dtype=model.classes.dtype if labels else model.coef.dtype)
-    rows = as_numbers(X, columns)
+    rows = X if columns is None else as_numbers(X, columns)
     return model.predict(rows) if labels else model.decision_function(rows)
 
 
@@ -103,7 +84,7 @@ def accuracy(
     """The share of rows, or of their weights, that get their label; one pass."""
     import dask
 
-    check_names(model, columns, X)
+    model.check_names(X)
     if hasattr(X, "chunks"):
         check_table(X, model.n_features)
     client = client_or_default(client)

@@ -27,7 +27,7 @@ from rosenblatt.cluster.futures import (
     lost,
     wait_for,
 )
-from rosenblatt.cluster.partitions import Part, parts_of
+from rosenblatt.cluster.partitions import parts_of
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels, check_two_classes
 from rosenblatt.data.matrix import check_kept_by_floats
@@ -455,7 +455,12 @@ def joined(
 
 
 def _read(
-    client: Any, parts: list[Part], columns: Any, exact: bool, n_shards: int, timeout: float
+    client: Any,
+    parts: list[tuple[Any, ...]],
+    columns: Any,
+    exact: bool,
+    n_shards: int,
+    timeout: float,
 ) -> tuple[list[Any], list[ShardRows]]:
     """The rows of every shard in the memory of workers, and summaries; empty shards left out."""
     import dask
@@ -463,7 +468,7 @@ def _read(
     n = min(n_shards, len(parts))
     cuts = list(itertools.pairwise(len(parts) * k // n for k in range(n + 1)))
     checked = dask.delayed(_checked, pure=False)
-    asked = [checked([tuple(part) for part in parts[a:b]], columns, exact, a) for a, b in cuts]
+    asked = [checked(parts[a:b], columns, exact, a) for a, b in cuts]
     with client.as_current():
         futures = list(client.compute(asked))
     where = [f"partition {a}" if b == a + 1 else f"partitions {a} to {b - 1}" for a, b in cuts]

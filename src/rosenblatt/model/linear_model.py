@@ -337,6 +337,27 @@ class LinearModel:
         data = np.array(values, np.float64)
         return Csr(data, np.array(indices, np.int32), np.array(indptr, np.int32), self.n_features)
 
+    def check_names(self, X: Any) -> None:
+        """Check that a frame has the columns of the model, in their order.
+
+        Parameters
+        ----------
+        X : Any
+            Rows; only those with names are checked, if the model has names.
+
+        Raises
+        ------
+        DataError
+            If the columns have other names, or another order.
+        """
+        names = tuple(getattr(X, "columns", ()))
+        named = names and self.feature_names and all(isinstance(c, str) for c in names)
+        if named and names != self.feature_names:
+            raise DataError(
+                f"the columns {list(names[:5])} are not those of the model, "
+                f"{list(self.feature_names[:5])}. Give the same ones in the same order."
+            )
+
     def _matrix(self, X: Any) -> Any:
         """Rows in the columns of the model."""
         listed = isinstance(X, list | tuple) and X and all(isinstance(row, Mapping) for row in X)
@@ -356,13 +377,7 @@ class LinearModel:
             if missing := [name for name in self.feature_names if name not in X]:
                 raise DataError(f"there is no column {missing[0]!r}. Give those of the model.")
             X = np.column_stack([X[name] for name in self.feature_names])
-        names = tuple(getattr(X, "columns", ()))
-        named = names and self.feature_names and all(isinstance(c, str) for c in names)
-        if named and names != self.feature_names:
-            raise DataError(
-                f"the columns {list(names[:5])} are not those of the model, "
-                f"{list(self.feature_names[:5])}. Give the same ones in the same order."
-            )
+        self.check_names(X)
         plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
         if not isinstance(X, Csr) and not (plain and X.flags.c_contiguous and len(X)):
             from rosenblatt.data.matrix import as_matrix  # scipy.sparse: only if needed

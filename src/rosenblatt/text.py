@@ -41,7 +41,10 @@ def printable(name: object) -> str:
     >>> print(printable("a\\x1b[2J\\n"))
     a\\x1b[2J\\n
     """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in spelled(name))
+    text = spelled(name)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

@@ -12,10 +12,7 @@ from typing import Any
 import typer
 
 from rosenblatt.errors import RosenblattError
-
-# characters that move the cursor or reorder text on a terminal; a line feed and a tab do not
-UNSAFE = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
-UNSAFE |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+from rosenblatt.text import printable
 
 
 @contextmanager
@@ -53,10 +50,11 @@ def handle_interrupt() -> Iterator[None]:
 def safe(text: str) -> str:
     """Text for a terminal: escape sequences in names and labels are shown, not executed.
 
-    >>> safe("a\x1b[2Jb") == "a" + chr(92) + "u001b[2Jb"
+    >>> safe("a\x1b[2Jb") == "a" + chr(92) + "x1b[2Jb"
     True
     """
-    return text.translate(UNSAFE)
+    lines = (map(printable, line.split("\t")) for line in text.split("\n"))
+    return "\n".join("\t".join(parts) for parts in lines)
 
 
 def say(message: str) -> None:

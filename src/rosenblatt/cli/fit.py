@@ -133,22 +133,17 @@ def fit(
     with handle_errors(), model_to(place) as written, progress_bar(quiet) as watcher:
         check_input(file)
         training |= {"watcher": watcher, "checkpoint_every": checkpoint_every}
-        done = (
-            _on_cluster(file, written, cluster, workers, dashboard, training)
-            if cluster is not None or workers is not None or dashboard
-            else _on_this_machine(file, written, training)
-        )
+        if cluster is not None or workers is not None or dashboard:
+            done = _on_cluster(file, written, cluster, workers, dashboard, training)
+        else:
+            from rosenblatt.stream.fit import fit_file
+
+            done = fit_file(file, written, **training)
         from rosenblatt.cli.report import fit_report
 
         facts = {**done.to_dict(), "model": str(place)}
         text = json.dumps(facts) if as_json else fit_report(done, facts)
     show(text, err=place == DASH)
-
-
-def _on_this_machine(file: str, out: Path, training: dict[str, Any]) -> FitResult:
-    from rosenblatt.stream.fit import fit_file
-
-    return fit_file(file, out, **training)
 
 
 def _on_cluster(

@@ -44,12 +44,8 @@ class _Raw(io.RawIOBase):
             part, self._first = self._first[: len(view)], self._first[len(view) :]
             view[: len(part)] = part
             n = len(part)
-        elif hasattr(self.file, "readinto"):
-            n = self.file.readinto(view) or 0
         else:
-            part = self.file.read(len(view))
-            view[: len(part)] = part
-            n = len(part)
+            n = self.file.readinto(view) or 0
         self.count += n
         return n
 

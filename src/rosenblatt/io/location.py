@@ -102,66 +102,21 @@ def locate(place: Any, format: str | None = None) -> list[Piece]:
         If a folder has no file that can be read, or files of several formats.
     """
     place = str(place)
-    if place == STANDARD_INPUT or is_pipe(place):
+    if is_pipe(place):
         return [Piece(place, format)]
-    if is_url(place):
-        return _locate_url(place, format)
     try:
-        found = os.stat(place)
+        found = _found_at_url(place) if is_url(place) else _found_at_path(place)
+    except DataError:
+        raise
     except (OSError, ValueError) as e:
         raise unreadable(place, e) from e
-    if not stat.S_ISDIR(found.st_mode):
-        return [Piece(place, format or format_of_name(place), found.st_size)]
-    root = Path(place)
-    files = {}
-    for count, path in enumerate(root.rglob("*")):
-        FILES.check(count, place)
-        if path.is_file():
-            files[path.relative_to(root).parts] = path
-    pieces = [Piece(str(p), None, p.stat().st_size) for _, p in sorted(files.items())]
-    return _of_one_format(place, pieces, format)
-
-
-def split(pieces: Sequence[Piece], size: int) -> list[Piece]:
-    """Large plain text files of lines in pieces of about this size, for workers."""
-    parts = []
-    for piece in pieces:
-        plain = piece.format in ("libsvm", "vw") and not piece.url.lower().endswith(COMPRESSED)
-        n = -(-piece.size // size) if plain else 1
-        edges = [piece.size * k // n for k in range(n + 1)] if n > 1 else []
-        parts += [replace(piece, start=a, length=b - a) for a, b in pairwise(edges)] or [piece]
-    return parts
-
-
-def _locate_url(place: str, format: str | None) -> list[Piece]:
-    fs, path = _file_system(place)
-    try:
-        if not fs.isdir(path):
-            size = fs.size(path) or 0
-            return [Piece(place, format or format_of_name(place), int(size))]
-        found = fs.find(path, detail=True)
-    except OSError as e:
-        raise unreadable(place, e) from e
-    FILES.check(len(found), place)
-    root = path.rstrip("/") + "/"
-    pieces = {
-        tuple(name.removeprefix(root).split("/")): Piece(
-            str(fs.unstrip_protocol(name)), None, int(info.get("size") or 0)
-        )
-        for name, info in found.items()
-    }
-    return _of_one_format(place, [pieces[name] for name in sorted(pieces)], format, root)
-
-
-def _of_one_format(
-    place: str, pieces: Sequence[Piece], format: str | None, root: str = ""
-) -> list[Piece]:
+    if isinstance(found, int):
+        return [Piece(place, format or format_of_name(place), found)]
     kept = []
-    for piece in pieces:
-        inside = piece.url.partition(root or place)[2].strip("/").split("/")
-        kind = format or format_of_name(piece.url)
-        if kind is not None and not any(part.startswith((".", "_")) for part in inside):
-            kept.append(Piece(piece.url, kind, piece.size))
+    for parts, (url, size) in sorted(found.items()):
+        kind = format or format_of_name(url)
+        if kind is not None and not any(part.startswith((".", "_")) for part in parts):
+            kept.append(Piece(url, kind, size))
     kinds = sorted({str(piece.format) for piece in kept})
     if not kept:
         raise DataError(
@@ -175,6 +130,48 @@ def _of_one_format(
             "one format."
         )
     return kept
+
+
+# the size of a file; or of each file of a folder, by its names from there, its place and size
+Found = int | dict[tuple[str, ...], tuple[str, int]]
+
+
+def _found_at_path(place: str) -> Found:
+    here = os.stat(place)
+    if not stat.S_ISDIR(here.st_mode):
+        return here.st_size
+    files = {}
+    for count, path in enumerate(Path(place).rglob("*")):
+        FILES.check(count, place)
+        if path.is_file():
+            files[path.relative_to(place).parts] = str(path), path.stat().st_size
+    return files
+
+
+def _found_at_url(place: str) -> Found:
+    fs, path = _file_system(place)
+    if not fs.isdir(path):
+        return int(fs.size(path) or 0)
+    files = fs.find(path, detail=True)
+    FILES.check(len(files), place)
+    root = path.rstrip("/") + "/"
+    return {
+        tuple(name.removeprefix(root).split("/")): (
+            str(fs.unstrip_protocol(name)), int(info.get("size") or 0)
+        )
+        for name, info in files.items()
+    }  # fmt: skip
+
+
+def split(pieces: Sequence[Piece], size: int) -> list[Piece]:
+    """Large plain text files of lines in pieces of about this size, for workers."""
+    parts = []
+    for piece in pieces:
+        plain = piece.format in ("libsvm", "vw") and not piece.url.lower().endswith(COMPRESSED)
+        n = -(-piece.size // size) if plain else 1
+        edges = [piece.size * k // n for k in range(n + 1)] if n > 1 else []
+        parts += [replace(piece, start=a, length=b - a) for a, b in pairwise(edges)] or [piece]
+    return parts
 
 
 def format_of_name(name: str) -> str | None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.errors import ParameterError
+from rosenblatt.features.feature_index import check_bits
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures
 
@@ -148,10 +149,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sk
 
     def _learn(self, X: Any) -> Any:
         bits = self.hash_bits
-        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int)):
-            raise ParameterError(f"hash_bits must be a whole number from 1 to 30, got {bits!r}.")
-        if bits is not None and not 1 <= bits <= 30:
-            raise ParameterError(f"hash_bits must be from 1 to 30, got {bits}.")
+        if bits is not None:
+            check_bits(bits, "hash_bits")
         if isinstance(self.missing, str):
             raise ParameterError(f"missing must be a list of texts, got {self.missing!r}.")
         batch = batch_of_frame(X, self.kinds, self.missing)

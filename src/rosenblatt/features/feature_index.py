@@ -10,6 +10,12 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.errors import DataTypeError, LimitError, ParameterError
 
 
+def check_bits(bits: Any, name: str = "bits") -> None:
+    """Refuse what is not a number of bits to hash names to."""
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
+        raise ParameterError(f"{name} must be a whole number from 1 to 30, got {bits!r}.")
+
+
 def closed_index(names: Sequence[str], spaces: Sequence[str] = ()) -> FeatureIndex:
     """The index of the features of a model, which takes no others."""
     index = FeatureIndex(max_features=len(names))
@@ -59,10 +65,7 @@ class Hashing:
     bits: int = 18
 
     def __post_init__(self) -> None:
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int):
-            raise ParameterError(f"bits must be a whole number from 1 to 30, got {self.bits!r}.")
-        if not 1 <= self.bits <= 30:
-            raise ParameterError(f"bits must be from 1 to 30, got {self.bits}.")
+        check_bits(self.bits)
 
     def __call__(self, row: Mapping[str, Any]) -> dict[int, float]:
         """A row for `learn_one`, `predict_one` or, in a list, `learn_many`.

@@ -162,11 +162,7 @@ class IndexedRows(NamedTuple):
     @property
     def matrix(self) -> Any:
         """The rows as an array or a scipy matrix."""
-        if not isinstance(self.X, Csr):
-            return self.X
-        import scipy.sparse as sp
-
-        return sp.csr_matrix((self.X.data, self.X.indices, self.X.indptr), self.X.shape)
+        return self.X.to_scipy() if isinstance(self.X, Csr) else self.X
 
     @classmethod
     def of(cls, X: Any, columns: RowColumns) -> IndexedRows:

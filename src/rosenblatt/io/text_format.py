@@ -13,6 +13,7 @@ from rosenblatt._core import FeatureIndex, ParsedRows, renumber_columns
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import LabelIndex, check_exact, label_key
 from rosenblatt.errors import LimitError, ParameterError
+from rosenblatt.features.feature_index import check_bits
 from rosenblatt.io.bad_lines import BadLine, describe
 from rosenblatt.io.byte_stream import (
     ByteStream,
@@ -74,12 +75,10 @@ class ReadOptions:
             value = getattr(self, key)
             if not is_whole(value) or value < 1:
                 raise ParameterError(f"{key} must be a whole number from 1, got {value!r}.")
-        for key in ("n_features", "bits"):
-            value = getattr(self, key)
-            if value is not None and not is_whole(value):
-                raise ParameterError(f"{key} must be a whole number, got {value!r}.")
-        if self.bits is not None and not 1 <= self.bits <= 30:
-            raise ParameterError(f"bits must be between 1 and 30, got {self.bits}.")
+        if self.n_features is not None and not is_whole(self.n_features):
+            raise ParameterError(f"n_features must be a whole number, got {self.n_features!r}.")
+        if self.bits is not None:
+            check_bits(self.bits)
         if not isinstance(self.target, str | int | np.integer | None):
             raise ParameterError(f"target must be a name or a number, got {self.target!r}.")
         for key, kinds, words in (

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from rosenblatt.cluster.machine import AllShards, ClusterMachine, HeldOutShards
 from rosenblatt.cluster.source import DaskSource
-from rosenblatt.data.block import START, Block, Csr
+from rosenblatt.data.block import Block
 from rosenblatt.io.progress import Watcher
 from rosenblatt.learn import engine
 from rosenblatt.stream.checkpoint import CheckpointObserver
-from rosenblatt.stream.train import EpochTimer
-
-Array = npt.NDArray[Any]
+from rosenblatt.stream.train import run
 
 
 def train(
@@ -52,52 +49,28 @@ def train(
         Of reading, which counts for the first epoch.
     """
     watcher = watcher or Watcher()
-    timer = EpochTimer(watcher)
-    timer.before = seconds
-    source, run = AllShards(machine.source), (0, START)
-    saves: CheckpointObserver | None = None
+    saved: AbstractContextManager[CheckpointObserver | None] = nullcontext()
     if checkpoint is not None:
         of_run = {**(asked or {}), **_identity(machine, held_out)}
-        saves = CheckpointObserver(Path(checkpoint), every, resume, of_run, None, watcher.say)
-    with saves or nullcontext():
-        if saves is not None:
-            run = saves.attach(source, machine, timer)
-        engine.run(
-            source, [machine], max_iter=machine.settings.max_iter,
-            held_out=None if held_out is None else HeldOutShards(held_out),
-            observers=[timer, *observers, *([] if saves is None else [saves])], resume=run,
+        saved = CheckpointObserver(Path(checkpoint), every, resume, of_run, None, watcher.say)
+    with saved as saves:
+        return run(
+            AllShards(machine.source), machine, watcher=watcher, checkpoint=saves,
+            held_out=None if held_out is None else HeldOutShards(held_out), observers=observers,
+            seconds=seconds,
         )  # fmt: skip
-    return tuple(timer.seconds)
 
 
 def _identity(machine: ClusterMachine, held_out: DaskSource | None) -> dict[str, Any]:
     """Checksums of rows and start, to notice that a run is resumed with others."""
     assert machine.learner is not None
-    state = machine.learner.state
+    state, classes = machine.learner.state, machine.labels.values.tolist()
     shards = [machine.source] if held_out is None else [machine.source, held_out]
-    rows = [part for source in shards for part in source.map(_checksum_of_shard)]
     return {
-        "seed": machine.seed, "start": checksum((state.w, state.b)), "rows": checksum(rows),
-        "classes": list(map(str, machine.labels.values.tolist())),
+        "seed": machine.seed, "start": zlib.crc32(state.w.tobytes() + state.b.tobytes()),
+        "rows": [one for source in shards for one in source.map(Block.checksum)],
+        "classes": list(map(str, classes)),
     }  # fmt: skip
-
-
-def _checksum_of_shard(block: Block) -> Array:
-    """The number of rows, and a checksum of their numbers, labels and weights."""
-    X = block.X
-    parts = X[:3] if isinstance(X, Csr) else (X,)
-    weight = () if block.sample_weight is None else (block.sample_weight,)
-    return np.array([block.n_rows, checksum((*parts, block.y, *weight))])
-
-
-def checksum(arrays: Iterable[Array]) -> int:
-    """Of the bytes of arrays, one after another, and of how long each is."""
-    total = 0
-    for array in arrays:
-        total = zlib.crc32(f"{array.dtype}{array.shape}".encode(), total)
-        if array.size:
-            total = zlib.crc32(np.ascontiguousarray(array).data.cast("B"), total)
-    return total
 
 
 class PrintEpochs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -106,6 +107,15 @@ class Block(NamedTuple):
         """The rows after a position, or None if there are none."""
         known = max(0, position.rows - self.first_row)
         return self.rows(known, self.n_rows) if known < self.n_rows else None
+
+    def checksum(self) -> int:
+        """Of the shape and the bytes of rows, labels and weights."""
+        X = self.X[:3] if isinstance(self.X, Csr) else (self.X,)
+        total = zlib.crc32(repr((self.X.shape, self.X.dtype)).encode())
+        for part in (*X, self.y, self.sample_weight):
+            if part is not None and part.size:
+                total = zlib.crc32(np.ascontiguousarray(part).data.cast("B"), total)
+        return total
 
     def in_core(self, seen: Array | None = None) -> _core.Block:
         """The block as the core visits it; `seen` receives the score of every visited row."""

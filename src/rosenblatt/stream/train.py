@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,8 +98,6 @@ def train(
     ((array([[3., 2.]]), array([-4.])), 18, 'separated')
     """
     watcher = watcher or Watcher()
-    timer = EpochTimer(watcher)
-    observers: list[Any] = [timer]
     with ExitStack() as stack:
         saved = checkpoint.saved if checkpoint is not None else None
         left = settings.max_iter - (0 if saved is None else len(saved.facts["epoch_seconds"]))
@@ -113,10 +112,49 @@ def train(
         if scaled is not None:
             rows = standard = StandardizedSource(rows, scaled, source)
         group = MachineGroup(settings, source.labels, same_order=shuffle is None)
-        resume = (0, START)
-        if checkpoint is not None:
-            resume = checkpoint.attach(standard or source, group, timer)
-            observers.append(checkpoint)
-        engine.run(rows, [group], max_iter=settings.max_iter, observers=observers, resume=resume)
+        seconds = run(
+            rows, group, watcher=watcher, checkpoint=checkpoint, origin=standard or source
+        )
         cache = (cached.cache.memory_bytes, cached.cache.file_bytes) if cached else (0, 0)
-    return Trained(group, tuple(timer.seconds), *cache, standard)
+    return Trained(group, seconds, *cache, standard)
+
+
+def run(
+    source: Any,
+    group: MachineGroup,
+    *,
+    watcher: Watcher | None = None,
+    checkpoint: CheckpointObserver | None = None,
+    origin: Any = None,
+    held_out: engine.Scorer | None = None,
+    observers: Sequence[engine.Observer] = (),
+    seconds: float = 0.0,
+) -> tuple[float, ...]:
+    """Run the engine, with checkpoints; the seconds of each epoch.
+
+    Parameters
+    ----------
+    source : Source
+    group : MachineGroup
+    watcher : Watcher or None
+    checkpoint : CheckpointObserver or None
+    origin : Source or None
+        The source whose state a checkpoint holds; None: `source`.
+    held_out : Scorer or None
+        Rows for early stopping.
+    observers : sequence of Observer
+        Called before the checkpoint is saved.
+    seconds : float
+        Spent before, which count for the first epoch.
+    """
+    timer, resume = EpochTimer(watcher or Watcher()), (0, START)
+    timer.before = seconds
+    saves: list[engine.Observer] = []
+    if checkpoint is not None:
+        resume = checkpoint.attach(origin or source, group, timer)
+        saves.append(checkpoint)
+    engine.run(
+        source, [group], max_iter=group.settings.max_iter, held_out=held_out,
+        observers=[timer, *observers, *saves], resume=resume,
+    )  # fmt: skip
+    return tuple(timer.seconds)

@@ -128,7 +128,7 @@ def fit(
             "max_iter": max_iter, "keep": keep, "rule": rule, "eta0": eta0,
             "fit_intercept": fit_intercept, "shuffle": shuffle, "random_state": random_state,
             "scale": scale, "checkpoint": checkpoint, "resume": resume,
-            "kinds": reading.kinds or None, **reading.settings(),
+            **reading.settings(),
         }  # fmt: skip
     with handle_errors(), model_to(place) as written, progress_bar(quiet) as watcher:
         check_input(file)

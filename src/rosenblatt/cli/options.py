@@ -58,12 +58,13 @@ class Reading:
         return {name: kind for name, _, kind in pairs}
 
     def settings(self) -> dict[str, Any]:
-        """Settings of :func:`rosenblatt.read_chunks`; without the kinds of columns."""
+        """Settings of :func:`rosenblatt.read_chunks`, and the kinds of columns."""
         return {
             "format": self.format, "target": self.target, "header": self.header,
             "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
             "zero_based": self.zero_based, "missing": self.missing or None,
-            "bits": self.hash_bits, "on_error": "skip" if self.skip_errors else "raise",
+            "kinds": self.kinds or None, "bits": self.hash_bits,
+            "on_error": "skip" if self.skip_errors else "raise",
         }  # fmt: skip
 
 

@@ -139,6 +139,9 @@ def test_far_tails_keep_their_digits():
     for t in (0.1, 5.0, 100.0, 1000.0):
         found = Quadratic.of([1.0, 1.0], [0.0, 0.0], -t).positive()
         assert found == pytest.approx(math.exp(-t / 2), rel=1e-9, abs=0)
+    for t in (1440.0, 1460.0):  # numbers with few digits left
+        found = Quadratic.of([1.0, 1.0], [0.0, 0.0], -t).positive()
+        assert found == pytest.approx(math.exp(-t / 2), rel=1e-3, abs=0)
     tiny = Quadratic.of([1.0, 1.0], [0.0, 0.0], -1e-12).negative()
     assert tiny == pytest.approx(-math.expm1(-5e-13), rel=1e-9, abs=0)
 

@@ -175,7 +175,7 @@ def _trapezoid(integrand: Any, start: float, peak: float, end: float) -> float:
             raise _too_hard()
         old = total * step
         total, step = total + summed((np.arange(n) + 0.5) * step), step / 2
-    return min(max(total * step / math.pi, 0.0), math.exp(-peak))
+    return min(max(total * step / math.pi, 0.0), math.exp(min(-peak, 700.0)))
 
 
 def _too_hard() -> UndecidedError:

@@ -322,6 +322,13 @@ def test_one_unit_in_the_last_place_decides(scale, step):
     assert states(X, y) == expected
 
 
+def test_a_narrow_cone():
+    """Rounded to few bits, a member lies on its boundary."""
+    X = [[1, -128, 0, 0], [0, 1, -128, 0], [0, 0, 1, -128], [0, 0, 0, -1]]
+    assert states(X, [1, 1, 1, 0], fit_intercept=False) == ["+inf"] * 4
+    assert states(X, [1, 1, 1, 0]) == independent_states(X, [1, 1, 1, -1], True)
+
+
 def test_mixed_scales_in_one_row():
     X = np.array([[1e300, 1e-300, 1], [1e300, -1e-300, 0], [-1e300, 1e-300, 1], [0, 1, 1]])
     assert states(X, [0, 1, 1, 0]) == independent_states(X.tolist(), [-1, 1, 1, -1], True)

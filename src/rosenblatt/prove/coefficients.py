@@ -60,7 +60,6 @@ from rosenblatt.prove.checker.coefficients import (
     plane_of_columns,
 )
 from rosenblatt.prove.checker.limbs import Vector
-from rosenblatt.prove.checker.norms import nearest
 from rosenblatt.prove.checker.ranges import Ranges
 from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.checker.span import Span
@@ -240,7 +239,7 @@ class _Coordinates:
             for k, c in enumerate(line):
                 if c:
                     power = int(self.exponents[a] - self.scaled.exponents[self.rest[k]])
-                    found[k, a] = nearest(Fraction(c, self.common) * Fraction(2) ** power)
+                    found[k, a] = np.ldexp(_quotient(c, self.common), power)
         return sp.csr_array(found)
 
     def weights(self, v: Array) -> Array:
@@ -262,12 +261,20 @@ class _Coordinates:
         good = np.isfinite(top) & (top > 0)
         return np.where(good, G, 0.0) / np.where(good, top, 1.0)
 
-    def coordinates(self, w: Member) -> Array:
-        """v of a vector of the cone, the largest made about 1."""
-        values = [
-            Fraction(w[j]) / Fraction(2) ** int(e)
-            for j, e in zip(self.free, self.exponents, strict=True)
-        ]
+    def without(self, w: Sequence[Any], relations: dict[int, Vector]) -> Array:
+        """v of a vector once the columns of relations are left out, in floats."""
+        v, e = self.coordinates(w), self.scaled.exponents
+        with np.errstate(all="ignore"):
+            for j, vector in relations.items():
+                for k, c in vector.items() if v[j] else ():
+                    if k != j:
+                        v[k] -= v[j] * np.ldexp(_quotient(c, vector[j]), e[j] - e[k])
+        return v[self.free]
+
+    def coordinates(self, w: Sequence[Any]) -> Array:
+        """Weights of all scaled columns in floats, the largest made 1."""
+        pairs = zip(w, self.scaled.exponents.tolist(), strict=True)
+        values = [Fraction(c) / Fraction(2) ** e for c, e in pairs]
         top = max(abs(v) for v in values)
         return np.array([float(v / top) for v in values])
 
@@ -326,17 +333,17 @@ class _Signs:
             cone = cone.select(self.at)
         self.cone, self.limits = cone, limits
         self.space = _Coordinates(cone, ranges, directions)
+        self.certificate: Any = certificate
+        self.relations = relations
         self.members: list[Member] = []
-        self.known: set[tuple[int, int]] = set()  # column, and a sign that a member has there
+        self.decided: set[tuple[int, int]] = set()  # columns and signs, seen or excluded
         self.bounds: dict[int, Combination] = {}
-        self.inner = _on_kept(certificate, relations)
-        self.centre = self.space.coordinates(self.inner)
         self.working = np.empty(0, dtype=np.int64)
         self.program = SignProgram(len(self.space.free))
 
     def settled(self) -> tuple[list[Member], dict[int, Combination]]:
         """The members, and the weights of columns of one sign."""
-        self._keep(self.inner)
+        self.centre = self._first_member()
         missing = self._missing()
         if missing:
             hardest = hardest_rows(self.cone, self.space.weights(self.centre), self._batch)
@@ -346,20 +353,36 @@ class _Signs:
             missing = self._missing()
         for j in self.space.moving:
             for sign in (1, -1):
-                known = (j, sign) in self.known or j in self.bounds
-                if not known and not self._towards({j: sign}):
+                if (j, sign) not in self.decided and not self._towards({j: sign}):
                     self._by_rationals(j, sign)
         return self.members, self.bounds
+
+    def _first_member(self) -> Array:
+        """The certificate's hyperplane without the dropped columns, kept; its coordinates.
+
+        Rounded if that is in the cone: relations may be long.
+        """
+        w = [*self.certificate.w, self.certificate.b][: self.space.scaled.cone.n_columns]
+        centre = self.space.without(w, self.relations)
+        for bits in BITS if np.isfinite(centre).all() and centre.any() else ():
+            if self._keep(self.space.rounded(centre, bits)):
+                return centre
+        exact = list(map(Fraction, w))
+        for j, vector in self.relations.items():
+            factor = exact[j] / vector[j]
+            for k, v in vector.items() if factor else ():
+                exact[k] -= factor * v
+        self._keep(floats_if_exact(exact) or tuple(exact))
+        return self.space.coordinates(exact)[self.space.free]
 
     @property
     def _batch(self) -> int:
         return len(self.space.free) // 2 + 20
 
     def _missing(self) -> dict[int, int]:
-        """Columns of which a sign is missing, and that sign (both missing: 1)."""
-        open_ = [j for j in self.space.moving if j not in self.bounds]
-        wanted = {j: -1 if (j, 1) in self.known else 1 for j in open_}
-        return {j: sign for j, sign in wanted.items() if (j, sign) not in self.known}
+        """Columns of which a sign is not decided, and that sign (neither: 1)."""
+        signs = {j: -1 if (j, 1) in self.decided else 1 for j in self.space.moving}
+        return {j: sign for j, sign in signs.items() if (j, sign) not in self.decided}
 
     def _tell(self) -> None:
         self.limits.stage = f"with {len(self._missing())} coefficients open"
@@ -368,10 +391,10 @@ class _Signs:
     def _keep(self, w: Member) -> bool:
         """Keep w if it is in the cone and shows a sign not seen before."""
         signs = {(j, 1 if w[j] > 0 else -1) for j in self.space.moving if w[j]}
-        if signs <= self.known or self._errors(w).size:
+        if signs <= self.decided or self._errors(w).size:
             return False
         self.members.append(w)
-        self.known |= signs
+        self.decided |= signs
         return True
 
     def _errors(self, w: Member) -> Array:
@@ -407,7 +430,7 @@ class _Signs:
             inward = _inward(G @ v, G @ self.centre, need)
             for bits in BITS if inward is not None else ():
                 self._keep(self.space.rounded(v + inward * self.centre, bits))
-                if not self.known.isdisjoint(wanted.items()):
+                if not self.decided.isdisjoint(wanted.items()):
                     return True
             if not self._add(rows):
                 return False
@@ -431,10 +454,12 @@ class _Signs:
         weights = combination(table, target, basis)
         if weights is None or min(weights) < 0:
             return False
-        self._bounded(j, {int(rows[k]): c * factors[k] for k, c in enumerate(weights) if c})
+        self._bounded(j, sign, {int(rows[k]): c * factors[k] for k, c in enumerate(weights) if c})
         return True
 
-    def _bounded(self, j: int, weights: dict[int, Fraction]) -> None:
+    def _bounded(self, j: int, sign: int, weights: dict[int, Fraction]) -> None:
+        """Keep weights which show that w_j has this sign on the cone, or is 0."""
+        self.decided.add((j, -sign))
         order = sorted(weights)
         rows = tuple(int(self.at[k]) for k in order)
         self.bounds[j] = Combination(rows, tuple(weights[k] for k in order))
@@ -452,22 +477,19 @@ class _Signs:
             found = decide([*table, goal], self.limits)
             if last := found.weights[-1]:
                 pairs = zip(rows.tolist(), found.weights[:-1], factors, strict=True)
-                return self._bounded(j, {i: c * f / last for i, c, f in pairs if c})
+                return self._bounded(j, -sign, {i: c * f / last for i, c, f in pairs if c})
             w = self.space.vector(common_integers(found.w))
             if self._keep(w):
                 return None
             rows = np.union1d(rows, self._errors(w))
 
 
-def _on_kept(certificate: Any, relations: dict[int, Vector]) -> Member:
-    """The certificate's hyperplane, written without the dropped columns."""
-    w = [*certificate.w, certificate.b] if certificate.fit_intercept else list(certificate.w)
-    for j, vector in relations.items():
-        if w[j]:
-            factor = Fraction(w[j]) / vector[j]
-            for k, v in vector.items():
-                w[k] = Fraction(w[k]) - factor * v
-    return floats_if_exact(w) or tuple(map(Fraction, w))
+def _quotient(p: int, q: int) -> float:
+    """p / q, infinite beyond the range of floats."""
+    try:
+        return p / q
+    except OverflowError:
+        return np.inf if (p > 0) == (q > 0) else -np.inf
 
 
 def _inward(at: Array, slope: Array, need: float) -> float | None:

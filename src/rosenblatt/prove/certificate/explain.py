@@ -202,20 +202,20 @@ class Reasons:
         """Which combination of others a column is that is left out."""
         name, d = self.names[j], self.facts.ranges.low.shape[1]
         vector = self.facts.relations[j]
-        terms = [(k, Fraction(-v, vector[j])) for k, v in sorted(vector.items()) if k != j]
-        terms.sort(key=lambda term: term[0] != d)
+        others = sorted((k for k in vector if k != j), key=lambda k: (k != d, k))
+        terms = [(k, Fraction(-vector[k], vector[j])) for k in others[:TERMS]]
         if not terms:
             return f"{name} is always 0"
-        if [k for k, _ in terms] == [d]:
+        if others == [d]:
             return f"{name} is always {_constant(terms[0][1])}"
         text = ""
-        for k, v in terms[:TERMS]:
+        for k, v in terms:
             sign = (" - " if v < 0 else " + ") if text else ("-" if v < 0 else "")
             size = _constant(abs(v))
             text += sign + (
                 size if k == d else self.names[k] if abs(v) == 1 else f"{size} {self.names[k]}"
             )
-        more = f" + {len(terms) - TERMS} more terms" if len(terms) > TERMS else ""
+        more = f" + {len(others) - TERMS} more terms" if len(others) > TERMS else ""
         return f"{name} = {text}{more}"
 
 

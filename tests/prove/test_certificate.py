@@ -280,6 +280,7 @@ def test_the_words_of_separation():
     cert = separability(X, y)
     assert cert.split_rows(X, y).tolist() == [0, 1, 2, 3]
     assert "Its margin is 0.447214 (max_margin finds the largest)." in str(cert)
+    assert "Its margin is positive" in str(separability([[1e308], [-1e308], [1]], [0, 1, 0]))
     assert "label b" in str(cert)
 
 

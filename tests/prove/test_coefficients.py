@@ -436,8 +436,9 @@ def test_what_people_see():
     assert Coefficients.from_json(found.to_json()) == found
     assert found["dose"].state == "finite" == found[1].state
     assert [c.name for c in found] == ["exposed", "dose", "intercept"]
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="'age'; there are 'exposed', 'dose', 'intercept'"):
         found["age"]
+    assert repr(found) == "<Coefficients: 1 +inf, 2 finite>"
     assert "<td>exposed</td>" in found._repr_html_()
     many = np.random.default_rng(0).normal(size=(300, 50))
     many[:, 49] = np.arange(300) % 2 * (np.arange(300) < 9)

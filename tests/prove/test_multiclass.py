@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from rosenblatt import separability_table
-from rosenblatt.errors import LabelError
+from rosenblatt.errors import LabelError, ParameterError
 
 
 def test_iris():
@@ -52,6 +52,12 @@ def test_when_time_runs_out_the_rest_stays_undecided():
     assert "undecided" in str(table)
     assert not table.all_separable
     assert table.verdicts()["pairs"][0] == [0, 1, "undecided"]
+
+
+@pytest.mark.parametrize("wrong", [-1, "a", float("nan")])
+def test_what_is_no_time_is_refused(wrong):
+    with pytest.raises(ParameterError, match="max_seconds must be a number >= 0 or None"):
+        separability_table([[0], [1]], [0, 1], max_seconds=wrong)
 
 
 def test_one_class_is_no_question():

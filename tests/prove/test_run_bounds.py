@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt import Margin, Perceptron
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.bounds import multinomial_rows
 from rosenblatt.prove.bounds.result import NAMES, OneVsRestBounds
 from tests.strategies import TIES, integer_rows, separable_rows
@@ -249,6 +249,10 @@ def test_bad_input():
     with pytest.raises(NotFittedError):
         clf.bounds(IRIS, SETOSA)
     clf.fit(IRIS, SETOSA)
+    with pytest.raises(ParameterError, match=r"no bound 'Novikov'\. The bounds are"):
+        clf.bounds(IRIS, SETOSA)["Novikov"]
+    with pytest.raises(LabelError, match=r"no class 9. The classes are \[0, 1, 2\]"):
+        fitted(IRIS, SPECIES).bounds(IRIS, SPECIES).of(9)
     with pytest.raises(DataError, match="149 rows, the model was trained on 150"):
         clf.bounds(IRIS[1:], SETOSA[1:])
     with pytest.raises(DataError, match="features"):

@@ -57,7 +57,7 @@ def as_covariance(values: Any, d: int, name: str) -> Array:
     if gap.max() > ASYMMETRY * np.abs(S).max():
         i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
         raise DataError(
-            f"{name} is not symmetric: entry ({i}, {j}) is {S[i, j]!r}, ({j}, {i}) is {S[j, i]!r}. "
+            f"{name} is not symmetric: entry ({i}, {j}) is {S[i, j]}, ({j}, {i}) is {S[j, i]}. "
             "Give (S + S.T) / 2 if that is what you mean."
         )
     S = S if not gap.any() else (S + S.T) / 2

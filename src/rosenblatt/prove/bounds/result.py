@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.text import TableReport
@@ -78,6 +79,8 @@ class RunBounds(TableReport):
 
     def __getitem__(self, name: str) -> Bound:
         """The bound of that name: "Novikoff", "Freund and Schapire" or "hinge"."""
+        if name not in NAMES:
+            raise ParameterError(f"There is no bound {name!r}. The bounds are {list(NAMES)}.")
         return self.bounds[NAMES.index(name)]
 
     @property
@@ -138,7 +141,10 @@ class OneVsRestBounds(TableReport):
 
     def of(self, label: Any) -> RunBounds:
         """The bounds of one class."""
-        position: int = self.classes.tolist().index(label)
+        known = self.classes.tolist()
+        if label not in known:
+            raise LabelError(f"There is no class {label!r}. The classes are {known[:10]}.")
+        position: int = known.index(label)
         return self.each[position]
 
     @property

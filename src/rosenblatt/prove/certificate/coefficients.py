@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -110,7 +111,7 @@ class Coefficients(Result, Sequence[Coefficient]):
             for item in self.items:
                 if item.name == k:
                     return item
-            raise KeyError(k)
+            raise KeyError(f"{k!r}; there are {', '.join(repr(c.name) for c in self.items[:10])}")
         return self.items[k]
 
     @property
@@ -245,6 +246,10 @@ class Coefficients(Result, Sequence[Coefficient]):
         more = len(lines) - SHOWN
         rest = f"\n... and {more} more: see `states`, or `rows()` for all." if more > 0 else ""
         return f"{self.summary()}\n\n{table}{rest}"
+
+    def __repr__(self) -> str:
+        counted = Counter(str(c.state) for c in self.items)
+        return f"<Coefficients: {', '.join(f'{n} {state}' for state, n in counted.items())}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary())}</p>{html_table(*self.rows())}"

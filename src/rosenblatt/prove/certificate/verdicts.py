@@ -114,6 +114,9 @@ class Separable(_WithHyperplane):
     margin: float
 
     def _facts(self, names: list[str], rows: Cone | None) -> Facts:
+        size = (
+            f"{self.margin:.6g}" if self.margin else "positive, but too hard to compute in floats"
+        )
         return [
             (
                 "verdict",
@@ -123,7 +126,7 @@ class Separable(_WithHyperplane):
             self._sides(),
             (
                 "margin",
-                f"Its margin is {self.margin:.6g} (max_margin finds the largest).",
+                f"Its margin is {size} (max_margin finds the largest).",
             ),
             self._weights(names),
         ]

@@ -15,6 +15,7 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, UndecidedError
 from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.explain import word
+from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability import separability
 from rosenblatt.text import html_table, text_table
 
@@ -120,6 +121,7 @@ def separability_table(
         raise LabelError(f"there is one class, {problem.classes.tolist()[0]!r}. Add another.")
     labels, number = problem.classes.tolist(), problem.class_numbers()
     couples = list(combinations(range(len(labels)), 2))
+    Limits.starting_now(max_seconds, None)  # refuses what is no time
     shares = _shares(max_seconds, len(couples) + len(labels))
 
     def asked(rows: Any, y: Any) -> Certificate | None:

@@ -384,7 +384,7 @@ def test_a_bad_row_changes_nothing(x, y, error, words):
 def test_bad_arrays_and_columns():
     clf = Perceptron().learn_many(np.eye(3), [0, 1, 0])
     for x, words in [
-        (np.array([1.0, np.nan, 0]), "feature 1 is nan"),
+        (np.array([1.0, np.nan, 0]), "NaN, the first in row 0, column 1"),
         (np.zeros(4), "4 features, the model has 3"),
         (np.zeros((1, 3)), "Expected one row"),
         (np.array(["a", "b", "c"]), "A row is"),

@@ -343,31 +343,23 @@ def as_value(name: Any, value: Any) -> float:
 
 def _as_values(x: Any) -> Array:
     try:
-        given = values = np.asarray(x)
-        if values.dtype.kind not in "biuf":
-            if values.dtype.kind != "O":
-                raise TypeError(f"its type is {values.dtype}")
-            values = values.astype(np.float64)
-    except (TypeError, ValueError) as e:
+        A = np.asarray(x)
+    except ValueError:  # lists of several lengths
+        A = np.zeros((), "U1")
+    if A.dtype.kind not in "biufO":
         raise DataTypeError(
-            f"A row is a dict or an array of numbers, got {_short(x)}: {e}. For pairs "
-            "(feature, value) use dict(pairs)."
-        ) from e
-    if values.ndim != 1:
+            f"A row is a dict or an array of numbers, got {_short(x)}. For pairs (feature, value) "
+            "use dict(pairs)."
+        )
+    if A.ndim != 1:
         raise DataError(
-            f"Expected one row, got an array of shape {values.shape}. Use learn_many or predict "
+            f"Expected one row, got an array of shape {A.shape}. Use learn_many or predict "
             "for several rows, and dict(pairs) for pairs (feature, value)."
         )
-    if not values.size:
+    if not A.size:
         raise DataError("The row has no numbers. Give at least one feature.")
-    check_integers(given, "The row")
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    if not hasattr(x, "dtype") and (np.abs(values) >= LARGEST_INTEGER).any():
-        check_integers(np.array(x, dtype=object), "The row")  # integers beside floats
-    if not np.isfinite(values).all():
-        k = int(np.flatnonzero(~np.isfinite(values))[0])
-        as_value(k, float(values[k]))
-    return values
+    row = as_matrix(A[None] if hasattr(x, "dtype") else [x], "x")[0]
+    return np.ascontiguousarray(row, dtype=np.float64)
 
 
 def _as_list(X: Any) -> list[Any]:

@@ -20,6 +20,7 @@ import distributed
 
 from rosenblatt.cluster import DaskPerceptron, DaskSource
 from rosenblatt.errors import ClusterError
+from rosenblatt.stream.checkpoint import Interrupted
 from tests.strategies import SOAKED
 from tests.waiting import PATIENCE, wait_until
 
@@ -142,3 +143,20 @@ def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_
         calm = DaskPerceptron(**{**ASKED, "max_iter": model.n_iter_}).fit(*source(2))
     assert np.array_equal(model.coef_, calm.coef_)
     assert np.array_equal(model.intercept_, calm.intercept_)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_ctrl_c_saves_the_epoch_and_resume_goes_on(client: Any, tmp_path: Path) -> None:
+    saving = {**ASKED, "checkpoint": tmp_path / "saved", "resume": True}
+    shards = DaskSource.of(*source(2))
+
+    def press() -> None:
+        wait_until(lambda: list((tmp_path / "saved").glob("checkpoint.*")))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted, match=r"stopped: saved in .*, done\)"):
+        during(lambda: DaskPerceptron(**{**saving, "max_iter": 10**6}).fit(shards), press)
+    model = DaskPerceptron(**saving).fit(shards)
+    calm = DaskPerceptron(**{**ASKED, "max_iter": model.n_iter_}).fit(shards)
+    assert np.array_equal(model.coef_, calm.coef_)
+    assert np.array_equal(model.trace_.mistakes, calm.trace_.mistakes)

@@ -8,11 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.cluster.machine import AllShards, ClusterMachine, HeldOutShards
 from rosenblatt.cluster.source import DaskSource
 from rosenblatt.data.block import Block
+from rosenblatt.estimators._callbacks import epoch_line
 from rosenblatt.io.progress import Watcher
 from rosenblatt.learn import engine
 from rosenblatt.stream.checkpoint import CheckpointObserver
@@ -83,13 +82,5 @@ class PrintEpochs:
     def end_epoch(self, progress: engine.Progress) -> bool:
         (group,) = progress.machines
         machines = [m for m in group.machines.values() if m.n_epochs == progress.epoch]
-        totals = [machine.core.totals() for machine in machines]
-        mistakes, updates = (sum(int(t[n][-1]) for t in totals) for n in ("mistakes", "updates"))
-        loss = np.mean([m.mean_loss(t["loss"][-1]) for m, t in zip(machines, totals, strict=True)])
-        scores = [machine.scores[-1] for machine in machines if machine.scores]
-        held = f", held out {np.mean(scores):.4f}" if scores else ""
-        print(
-            f"epoch {progress.epoch}: {mistakes:,} mistakes, {updates:,} updates, "
-            f"mean loss {loss:.6g}{held}, {sum(m.seconds for m in machines):.2f} s"
-        )
+        print(epoch_line(progress.epoch, machines))
         return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,20 @@ except ImportError:  # before scikit-learn 1.9
 def has_callbacks(estimator: Any) -> bool:
     """Whether callbacks were set on the estimator."""
     return hasattr(estimator, "_skl_callbacks")
+
+
+def epoch_line(epoch: int, machines: Sequence[Any]) -> str:
+    """What the last epoch of one machine, or of several side by side, did."""
+    totals = [machine.core.totals() for machine in machines]
+    mistakes, updates = (sum(int(t[name][-1]) for t in totals) for name in ("mistakes", "updates"))
+    loss = np.mean([m.mean_loss(t["loss"][-1]) for m, t in zip(machines, totals, strict=True)])
+    norm = math.hypot(*(t["norm"][-1] for t in totals))
+    scores = [machine.scores[-1] for machine in machines if machine.scores]
+    held = f", held out {np.mean(scores):.4f}" if scores else ""
+    return (
+        f"epoch {epoch}: {mistakes} mistakes, {updates} updates, mean loss {loss:.6g}, "
+        f"||w|| {norm:.6g}{held}, {sum(machine.seconds for machine in machines):.2f} s"
+    )
 
 
 class EpochCallbacks:
@@ -104,14 +119,7 @@ class _EpochObserver:
     def end_epoch(self, progress: Progress) -> bool:
         (machine,) = progress.machines
         if self.callbacks.estimator.verbose:
-            totals = machine.core.totals()
-            held = f", held out {machine.scores[-1]:.4f}" if machine.scores else ""
-            print(
-                f"{self.name}epoch {progress.epoch}: {totals['mistakes'][-1]} mistakes, "
-                f"{totals['updates'][-1]} updates, "
-                f"mean loss {machine.mean_loss(totals['loss'][-1]):.6g}, "
-                f"||w|| {totals['norm'][-1]:.6g}{held}, {machine.seconds:.2f} s"
-            )
+            print(f"{self.name}{epoch_line(progress.epoch, [machine])}")
         if not self.callbacks.listening:
             return False
         attributes = self._attributes(machine) if self.callbacks.can_predict else None

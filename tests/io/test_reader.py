@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from rosenblatt.data.cone import as_cone
+from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import DataError, LimitError, ParameterError
 from rosenblatt.io.location import format_of_bytes
 from rosenblatt.io.progress import Progress
 from rosenblatt.io.reader import FileChunks, ReadOptions, open_source, read, read_chunks
+from rosenblatt.io.text_format import Labels
 from tests.io import slow_readers as slow
 from tests.real_data import libsvm_file
 from tests.test_imports import loaded_by
@@ -390,6 +392,14 @@ def test_vw_weights_of_one_chunk_among_many(write):
     text = "1 |f a\n" * 50 + "1 3 |f a\n" + "1 |f a\n" * 50
     weights = read(write(text, "data.vw"), chunk_bytes=64).sample_weight
     assert weights.tolist() == [1] * 50 + [3] + [1] * 50
+
+
+@given(st.lists(st.integers(0, 12) | st.just(np.nan)))
+def test_labels_are_places_in_order_of_appearance(labels):
+    y = np.array(labels, float)
+    found = Labels.of_numbers(y)
+    np.testing.assert_array_equal(found.decoded(LabelIndex()), y)
+    assert found.values.tolist() == list(dict.fromkeys(y[~np.isnan(y)].tolist()))
 
 
 def test_features_of_vw_text_have_columns_by_name(write):

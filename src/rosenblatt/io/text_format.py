@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 21
 THREADS = 2
+FEW = 8  # labels
 SETTINGS = {
     "libsvm": ("n_features", "zero_based"),
     "vw": ("bits", "hash"),
@@ -128,10 +129,19 @@ class Labels(NamedTuple):
     @classmethod
     def of_numbers(cls, y: npt.NDArray[Any]) -> Labels:
         """Numbers; NaN: none."""
-        values, codes = np.unique(y, return_inverse=True)
-        if values.dtype.kind == "f" and np.isnan(values[-1:]).any():
-            values, codes = values[:-1], np.where(codes == len(values) - 1, -1, codes)
-        return cls.of_typed(codes, check_exact(values))
+        codes, left = np.full(len(y), -1, np.int32), y == y
+        values: list[Any] = []
+        while len(values) < FEW and left.any():  # mostly two: sorting takes longer
+            same = y == y[left.argmax()]
+            codes[same] = len(values)
+            values.append(y[left.argmax()])
+            left &= ~same
+        if not left.any():
+            return cls(codes, check_exact(np.array(values, y.dtype)))
+        distinct, place = np.unique(y, return_inverse=True)
+        if distinct.dtype.kind == "f" and np.isnan(distinct[-1]):
+            distinct, place = distinct[:-1], np.where(place == len(distinct) - 1, -1, place)
+        return cls.of_typed(place, check_exact(distinct))
 
     @classmethod
     def of_typed(cls, codes: npt.NDArray[Any], values: npt.NDArray[Any]) -> Labels:

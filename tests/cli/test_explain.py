@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rosenblatt import LinearModel, save_model
+from rosenblatt import LinearModel, fit_file, save_model
 from rosenblatt.cli import app
 
 NAMES = ("repair", "reviews", "purchase", "clicked")
@@ -63,6 +63,17 @@ def test_a_program_gets_json(model):
         "deviation": None,
     }
     assert facts["columns"]["kinds"][0] == ["repair", "number"]
+
+
+def test_columns_of_libsvm_text_are_told_from_its_indices(tmp_path):
+    for indices, words in (
+        ("1 2", "2, unnamed; x0 is index 1 of the file\n"),
+        ("0 1", "2, unnamed\n"),
+    ):
+        a, b = indices.split()
+        (tmp_path / "rows.svm").write_text(f"1 {a}:1\n-1 {b}:1\n")
+        fit_file(tmp_path / "rows.svm", tmp_path / "model")
+        assert f"features       {words}" in run(tmp_path / "model").output
 
 
 def test_json_has_no_infinite_numbers():

@@ -80,6 +80,12 @@ def test_a_folder_of_parquet(tmp_path):
     proven(tmp_path, folder, "--target", "kind")
 
 
+def refused(*args):
+    done = CliRunner().invoke(app, [str(arg) for arg in args])
+    assert done.exit_code == 2
+    return done.stderr
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
@@ -100,6 +106,11 @@ def test_a_url(tmp_path):
             url = f"http://127.0.0.1:{server.server_port}/rows.csv"
             assert "a, b, c" in learned(tmp_path, url, "--target", "kind", errors=3)
             proven(tmp_path, url, "--target", "kind")
+            for command in (("explain",), ("predict",), ("verify",)):
+                file = () if command == ("explain",) else (url,)
+                assert "is a URL; models and certificates" in refused(*command, url, *file)
+            nowhere = refused("fit", f"{url}x", "--format", "csv", "--target", "kind")
+            assert "rows.csvx: there is no such file. Give a file" in nowhere
         finally:
             server.shutdown()
             thread.join()

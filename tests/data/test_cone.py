@@ -119,6 +119,7 @@ def test_what_was_read_is_taken_as_it_is(tmp_path):
     ("given", "message"),
     [
         ((([[1.0]], [0]),), "labels y are missing"),
+        (("rows.csv",), "'rows.csv', not a table of numbers. If it is a file, read it first"),
         (([(np.ones((2, 1)), [0, 1])], [0, 1]), "Leave y out"),
         ((lambda: None,), "returned a NoneType"),
     ],

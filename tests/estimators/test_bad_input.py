@@ -95,6 +95,8 @@ BAD_X = {
     "complex": (X + 1j, DataError, "Complex data not supported.*complex128"),
     "complex CSR": (sp.csr_array(X + 1j), DataError, "Complex data not supported.*complex128"),
     "objects": (np.array([[{}, 1]] * 4, dtype=object), DataTypeError, "not 'dict'"),
+    "rows by name": ([{"a": 1}] * 4, DataTypeError, "list of dicts. learn_one, learn_many"),
+    "a path": ("rows.csv", DataTypeError, "'rows.csv', not a table of numbers. .* read it first"),
     "a dict": ({"a": [1, 2]}, DataTypeError, "not 'dict'"),
     "records": (np.zeros(4, dtype=[("a", float)]), DataTypeError, "'a'"),
 }  # fmt: skip

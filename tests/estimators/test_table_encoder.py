@@ -99,6 +99,12 @@ def test_in_a_pipeline_and_hashed():
         ({}, pd.DataFrame([[1, 2]], columns=["a", "a"]), DataError, "two columns"),
         ({}, pd.DataFrame({"a": [2**53 + 1]}), DataError, "9007199254740993"),
         ({"kinds": {"b": "date"}}, pd.DataFrame({"a": [1]}), ParameterError, "no column 'b'"),
+        (
+            {"kinds": {"a": "num"}},
+            pd.DataFrame({"a": [1]}),
+            ParameterError,
+            "is 'num'. Give one of",
+        ),
         ({"hash_bits": 31}, pd.DataFrame({"a": [1]}), ParameterError, "from 1 to 30"),
         ({"hash_bits": 2.0}, pd.DataFrame({"a": [1]}), ParameterError, "whole number"),
         ({"missing": "?"}, pd.DataFrame({"a": [1]}), ParameterError, "a list of texts"),

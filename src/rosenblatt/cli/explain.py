@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,7 +19,7 @@ from rosenblatt.cli.pipes import whole_file
 )
 def explain(
     model: Annotated[
-        Path,
+        str,
         typer.Argument(metavar="MODEL", help="A file of `rosenblatt fit` or save_model; or -."),
     ],
     top: Annotated[int, typer.Option(help="How many of the largest weights.", min=0)] = 10,
@@ -35,6 +34,6 @@ def explain(
         from rosenblatt.model.model_file import read_model
 
         found = read_model(held)
-        facts = {**found.to_dict(top), "file": str(model)}
+        facts = {**found.to_dict(top), "file": model}
         text = json.dumps(facts) if as_json else model_report(found, facts, top)
     show(text)

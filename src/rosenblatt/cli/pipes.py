@@ -12,7 +12,7 @@ from typing import Any
 
 from rosenblatt.cli.exit_codes import say
 from rosenblatt.errors import ParameterError
-from rosenblatt.io.location import STANDARD_INPUT, is_pipe
+from rosenblatt.io.location import STANDARD_INPUT, is_pipe, is_url
 
 DASH = Path(STANDARD_INPUT)
 
@@ -24,10 +24,15 @@ def check_input(path: str) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: str) -> Iterator[Path]:
     """The file itself, or a temporary copy of what comes through a pipe."""
+    if is_url(path):
+        raise ParameterError(
+            f"{path} is a URL; models and certificates are read from files and pipes. Download it, "
+            "or give -, as in `curl -s URL | rosenblatt explain -`."
+        )
     if not is_pipe(path):
-        yield path
+        yield Path(path)
         return
     with TemporaryDirectory(prefix="rosenblatt-") as folder, _opened(path) as stream:
         held = Path(folder) / "standard input"
@@ -62,9 +67,9 @@ def check_dashes(**given: Path | str) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: str) -> Iterator[Any]:
     with ExitStack() as stack:
-        if path != DASH:
+        if path != STANDARD_INPUT:
             yield stack.enter_context(open(path, "rb", buffering=0))
             return
         _check_standard_input()

@@ -25,7 +25,7 @@ from rosenblatt.cli.progress_bar import progress_bar
 @with_reading("column", "missing", "hash_bits")  # which the model knows
 def predict(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A file of `rosenblatt fit`; or -.")
+        str, typer.Argument(metavar="MODEL", help="A file of `rosenblatt fit`; or -.")
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Rows of the same features; or -.")],
     reading: Reading,

@@ -31,7 +31,7 @@ def fit_report(run: FitResult, facts: Mapping[str, Any]) -> str:
         ("mistakes per epoch", _listed(facts["mistakes_per_epoch"])),
         *_next(run, facts),
         ("progressive error", f"{run.progressive_error:.2%}"),
-        ("first epoch", f"{_rate(facts['megabytes_per_second'])} MB/s of the file"),
+        *_speed(facts["megabytes_per_second"]),
         ("all epochs", f"{facts['rows_per_second']:,.0f} rows/s"),
         ("seconds", f"{run.seconds:.2f}"),
     ]
@@ -58,8 +58,10 @@ def _next(run: FitResult, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("", advice)]
 
 
-def _rate(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+def _speed(value: float) -> list[tuple[str, str]]:
+    """How fast the file was read; nothing if its size is not known."""
+    rate = f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    return [("first epoch", f"{rate} MB/s of the file")] if value else []
 
 
 def predict_report(facts: Mapping[str, Any]) -> str:
@@ -79,6 +81,9 @@ def predict_report(facts: Mapping[str, Any]) -> str:
 def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
     """What is in a model file; `facts` are those of `found.to_dict()`."""
     names = facts["feature_names"]
+    unnamed = ", unnamed"
+    if facts["reader"].get("zero_based") is False:  # LIBSVM text
+        unnamed += "; x0 is index 1 of the file"
     columns, table = "none: the features are the columns themselves", ""
     if facts["columns"] is not None:
         columns, table = _columns(found.model)
@@ -87,7 +92,7 @@ def model_report(found: ModelFile, facts: Mapping[str, Any], most: int) -> str:
         ("made by", _short(facts["made_by"])),
         ("digest", f"sha256 {facts['digest']}, checked"),
         ("classes", _classes(facts["classes"])),
-        ("features", f"{facts['features']:,}{': ' + _listed(names) if names else ', unnamed'}"),
+        ("features", f"{facts['features']:,}{': ' + _listed(names) if names else unnamed}"),
         ("weights", f"{facts['hyperplanes']:,} x {facts['features']:,}, {facts['dtype']}"),
         ("preprocessing", columns),
         ("read from", _pairs(facts["reader"]) or "not known"),

@@ -25,7 +25,7 @@ from rosenblatt.cli.separable import NUMBERS_ONLY, read_numbers
 @with_reading(*NUMBERS_ONLY)
 def verify(
     certificate: Annotated[
-        Path,
+        str,
         typer.Argument(metavar="CERTIFICATE", help="A file of `separable --certificate`; or -."),
     ],
     file: Annotated[
@@ -52,13 +52,17 @@ def verify(
     raise typer.Exit(0 if found else 1)
 
 
-def _read(held: Path, name: Path) -> Any:
+def _read(held: Path, name: str) -> Any:
     """The certificate in a file."""
     from rosenblatt.errors import DataError
     from rosenblatt.prove.certificate import from_json
 
     try:
         return from_json(held.read_bytes())
+    except OSError as e:
+        raise DataError(
+            f"cannot read {name}: {e.strerror or e}. Give a file of `separable --certificate`."
+        ) from e
     except DataError as e:
         raise DataError(
             f"{name}: {e} The command takes the certificate first, then the file of data."

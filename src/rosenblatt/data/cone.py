@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -272,9 +273,14 @@ def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[in
             )
         if _is_chunks(X):
             return cone_of_source(ChunkSource(X, exact=True), fit_intercept, keep)
+        if isinstance(X, (str, PathLike)):
+            raise DataTypeError(
+                f"X is {X!r}, not a table of numbers. If it is a file, read it first: "
+                "rosenblatt.read(path, target=...)."
+            )
         raise LabelError(
-            "the labels y are missing. Give one label per row, or leave y out for chunks only: a "
-            "list of pairs (X, y), or a function that returns them."
+            "the labels y are missing. Give one label per row, or leave y out for what has labels: "
+            "a table of `read`, a list of pairs (X, y), or a function that returns such pairs."
         )
     if isinstance(X, list) and _is_chunks(X) and getattr(X[0][0], "ndim", 1) == 2:
         raise DataError("X is a list of chunks (X, y), which bring their labels. Leave y out.")

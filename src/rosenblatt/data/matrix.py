@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,16 @@ def _from_frame(X: Any, name: str) -> Matrix:
 def _as_numbers(X: Any, name: str) -> npt.NDArray[Any]:
     if X is None:
         raise DataError(f"{name} is None. Give a table of numbers, one row per example.")
+    if isinstance(X, (str, PathLike)):
+        raise DataTypeError(
+            f"{name} is {X!r}, not a table of numbers. If it is a file, read it first: table = "
+            "rosenblatt.read(path, target=...), then give table.X and table.y."
+        )
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
+        raise DataTypeError(
+            f"{name} is a list of dicts. learn_one, learn_many and predict_one take rows by name; "
+            "for other methods encode them first (sklearn.feature_extraction.DictVectorizer)."
+        )
     try:
         A = np.asarray(X)
     except ValueError as e:

@@ -20,6 +20,7 @@ from rosenblatt.text import repeated, spelled
 
 Array = npt.NDArray[Any]
 Cell = float | str | None
+KINDS = ("number", "category", "date", "drop")
 
 
 def batch_of_frame(
@@ -59,6 +60,11 @@ def batch_of_frame(
     unknown = [name for name in kinds if name not in names and only is None]
     if unknown:
         raise ParameterError(f"there is no column {unknown[0]!r}; there are {names[:20]}.")
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise ParameterError(
+                f"the kind of column {name!r} is {kind!r}. Give one of {', '.join(KINDS)}."
+            )
     made = {
         name: _column(name, values, kinds.get(name), missing)
         for name, (_, values) in zip(names, columns, strict=True)

@@ -181,10 +181,8 @@ class TableFeatures:
 
     def _column(self, batch: ColumnBatch, name: str) -> Any:
         if name not in batch.names:
-            raise DataError(
-                f"the table has no column {name!r}. Its columns are "
-                f"{', '.join(map(repr, batch.names[:10]))}."
-            )
+            there = ", ".join(map(repr, batch.names[:10])) or "none that were there before"
+            raise DataError(f"the table has no column {name!r}. Of the columns it has {there}.")
         column = batch.columns[batch.names.index(name)]
         kind = self.kinds[name]
         if not isinstance(column, KINDS[kind]):

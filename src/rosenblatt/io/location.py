@@ -218,6 +218,8 @@ def format_of_bytes(head: bytes) -> str | None:
 def unreadable(place: Any, why: Exception) -> FileError:
     """An error that says why a file cannot be read."""
     reason = getattr(why, "strerror", None) or why
+    if str(reason) == str(place):  # all that fsspec says of a URL that leads nowhere
+        reason = "there is no such file"
     return FileError(
         f"cannot read {place}: {reason}. Give a file that exists and is whole, plain or compressed "
         "with gzip, bzip2 or zstd."

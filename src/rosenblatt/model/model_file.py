@@ -147,7 +147,9 @@ def read_model(path: str | Path) -> ModelFile:
             "a file that `rosenblatt fit` or save_model wrote, or train the model again."
         ) from e
     except OSError as e:
-        raise DataError(f"cannot read {path}: {e}. Give an existing model file.") from e
+        raise DataError(
+            f"cannot read {path}: {e.strerror or e}. Give an existing model file."
+        ) from e
     return ModelFile(model, path, found.digest, found.n_bytes)
 
 

@@ -67,7 +67,7 @@ from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability.decide import verdict_of
 from rosenblatt.prove.separability.exact_decision import decide
 from rosenblatt.prove.separability.linear_programs import SignProgram
-from rosenblatt.prove.separability.scaling import ScaledCone, dense, scores, unit
+from rosenblatt.prove.separability.scaling import ScaledCone, dense, scores
 from rosenblatt.prove.separability.working_set import hardest_rows, lowest, spread
 
 __all__ = ["Coefficient", "Coefficients", "State", "infinite_coefficients"]
@@ -228,48 +228,26 @@ class _Coordinates:
             [v.get(k, 0) * (self.common // v[j]) for k in self.rest] for j, v in directions.items()
         ]
         self.matrix = fmpz_mat(len(self.free), len(self.rest), [c for line in lines for c in line])
-        self.lift = sp.vstack(
-            [sp.eye_array(len(self.free)), self._rest_in_floats(lines)], format="csr"
-        )
-
-    def _rest_in_floats(self, lines: list[list[int]]) -> Any:
-        """The scaled weights of the other columns from those of the free ones."""
-        found = np.zeros((len(self.rest), len(self.free)))
-        for a, line in enumerate(lines):
-            for k, c in enumerate(line):
-                if c:
-                    power = int(self.exponents[a] - self.scaled.exponents[self.rest[k]])
-                    found[k, a] = np.ldexp(_quotient(c, self.common), power)
-        return sp.csr_array(found)
 
     def weights(self, v: Array) -> Array:
         """Weights of all columns in floats."""
         w = np.zeros(self.scaled.cone.n_columns)
-        w[self.moving] = self.lift @ v
+        w[self.moving] = v
         return self.scaled.weights(w)
 
-    def rows(self, at: Array) -> Any:
-        """Some z_i as vectors q_i with q_i.v = w.z_i, up to powers of two."""
-        Z, _ = self.scaled.rows(self.scaled.cone.take(at), np.array(self.moving))
-        return unit(Z @ self.lift)[0] if self.rest else Z
-
-    def gradients(self, columns: list[int]) -> Array:
-        """g with w_j = g.v for some columns j, up to factors > 0; 0 if floats cannot say."""
-        place = {j: k for k, j in enumerate(self.moving)}
-        G = self.lift[[place[j] for j in columns]].toarray()
-        top = np.abs(G).max(axis=1, keepdims=True)
-        good = np.isfinite(top) & (top > 0)
-        return np.where(good, G, 0.0) / np.where(good, top, 1.0)
+    def rows(self, block: ConeBlock) -> Any:
+        """The scaled moving columns of some z_i, up to powers of two."""
+        return self.scaled.rows(block, np.array(self.moving))[0]
 
     def without(self, w: Sequence[Any], relations: dict[int, Vector]) -> Array:
-        """v of a vector once the columns of relations are left out, in floats."""
+        """Scaled weights of the moving columns once those of relations are left out, in floats."""
         v, e = self.coordinates(w), self.scaled.exponents
         with np.errstate(all="ignore"):
             for j, vector in relations.items():
                 for k, c in vector.items() if v[j] else ():
                     if k != j:
                         v[k] -= v[j] * np.ldexp(_quotient(c, vector[j]), e[j] - e[k])
-        return v[self.free]
+        return v[self.moving]
 
     def coordinates(self, w: Sequence[Any]) -> Array:
         """Weights of all scaled columns in floats, the largest made 1."""
@@ -280,6 +258,9 @@ class _Coordinates:
 
     def rounded(self, v: Array, bits: int) -> Member:
         """The exact vector whose free columns are v to so many bits, up to a factor > 0."""
+        v = v[: len(self.free)]
+        if not v.any():
+            return (0.0,) * self.scaled.cone.n_columns
         whole = np.rint(np.ldexp(v, bits - int(np.frexp(np.abs(v).max())[1]))).astype(np.int64)
         shifts = (self.exponents - self.exponents.min()).tolist()
         return self.vector([u << s for u, s in zip(whole.tolist(), shifts, strict=True)])
@@ -326,7 +307,7 @@ class _Signs:
         directions: dict[int, Vector],
         limits: Limits,
     ) -> None:
-        plane, _ = face_of(certificate, cone)
+        plane, face = face_of(certificate, cone)
         self.at = np.arange(cone.n_rows)
         if plane is not None:
             self.at = np.flatnonzero(np.concatenate(cone.map(part_signs, plane)))
@@ -339,7 +320,8 @@ class _Signs:
         self.decided: set[tuple[int, int]] = set()  # columns and signs, seen or excluded
         self.bounds: dict[int, Combination] = {}
         self.working = np.empty(0, dtype=np.int64)
-        self.program = SignProgram(len(self.space.free))
+        self.place = {j: k for k, j in enumerate(self.space.moving)}
+        self.program = SignProgram(len(self.place), self.space.rows(face))
 
     def settled(self) -> tuple[list[Member], dict[int, Combination]]:
         """The members, and the weights of columns of one sign."""
@@ -373,7 +355,7 @@ class _Signs:
             for k, v in vector.items() if factor else ():
                 exact[k] -= factor * v
         self._keep(floats_if_exact(exact) or tuple(exact))
-        return self.space.coordinates(exact)[self.space.free]
+        return self.space.coordinates(exact)[self.space.moving]
 
     @property
     def _batch(self) -> int:
@@ -407,7 +389,7 @@ class _Signs:
         new = np.setdiff1d(rows, self.working)
         if new.size:
             self.working = np.concatenate([self.working, new])
-            self.program.add_rows(self.space.rows(new))
+            self.program.add_rows(self.space.rows(self.cone.take(new)))
         return bool(new.size)
 
     def _towards(self, wanted: dict[int, int]) -> bool:
@@ -415,9 +397,10 @@ class _Signs:
 
         False if there is none, or floats see none.
         """
-        G = self.space.gradients(list(wanted)) * np.array(list(wanted.values()))[:, None]
-        g = -G.sum(axis=0)
-        while g.any():
+        places, signs = [self.place[j] for j in wanted], np.array(list(wanted.values()))
+        g = np.zeros(len(self.place))
+        g[places] = -signs
+        while True:
             self._tell()
             found = self.program.minimise(g, self.limits.seconds_left)
             if found is None:
@@ -427,14 +410,13 @@ class _Signs:
                 ((j, sign), *others) = wanted.items()
                 return not others and self._bound(j, -sign, self.working[active])
             need, rows = self._need(v)
-            inward = _inward(G @ v, G @ self.centre, need)
+            inward = _inward(signs * v[places], signs * self.centre[places], need)
             for bits in BITS if inward is not None else ():
                 self._keep(self.space.rounded(v + inward * self.centre, bits))
                 if not self.decided.isdisjoint(wanted.items()):
                     return True
             if not self._add(rows):
                 return False
-        return False
 
     def _need(self, v: Array) -> tuple[float, Array]:
         """How much of the centre must be added to v to err nowhere; the rows that need most."""

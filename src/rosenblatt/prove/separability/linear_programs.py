@@ -122,32 +122,35 @@ class CircuitProgram(Program):
 
 
 class SignProgram:
-    """minimise g.u with u.q_i >= 0 and |u_a| <= 1; rows are added and g changes."""
+    """minimise g.v with v.z_i >= 0, = 0 for rows of equality, and |v_a| <= 1.
 
-    def __init__(self, width: int) -> None:
-        self.model, self.width, self.n_rows = _model(), width, 0
+    Rows are added and g changes.
+    """
+
+    def __init__(self, width: int, equal: Any) -> None:
+        self.model, self.width, self.n_equal = _model(), width, equal.shape[0]
         ones, none = np.ones(width), np.empty(0, dtype=np.int32)
         self.model.addCols(width, np.zeros(width), -ones, ones, 0, none, none, np.empty(0))
+        self.add_rows(equal, 0.0)
 
-    def add_rows(self, Q: Any) -> None:
-        """More rows q_i."""
-        rows, n = sp.csr_array(Q), Q.shape[0]
+    def add_rows(self, Z: Any, upper: float = FREE) -> None:
+        """More rows z_i."""
+        rows, n = sp.csr_array(Z), Z.shape[0]
         start, index = rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32)
         if n:
             zero = np.zeros(n)
-            self.model.addRows(n, zero, zero + FREE, rows.nnz, start, index, rows.data)
-        self.n_rows += n
+            self.model.addRows(n, zero, zero + upper, rows.nnz, start, index, rows.data)
 
     def minimise(
         self, g: Array, seconds: float | None = None
     ) -> tuple[float, Array, npt.NDArray[np.int64]] | None:
-        """The smallest value, where, and the rows that hold it up; None if HiGHS gives up."""
+        """The smallest value, where, and the rows added that hold it up; None if HiGHS gives up."""
         self.model.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), g)
         if not _run(self.model, seconds):
             return None
         solution = self.model.getSolution()
-        u = np.array(solution.col_value)
-        return float(g @ u), u, np.flatnonzero(np.abs(solution.row_dual) > 1e-12)
+        v, held = np.array(solution.col_value), np.abs(solution.row_dual[self.n_equal :])
+        return float(g @ v), v, np.flatnonzero(held > 1e-12)
 
 
 def vertex(Z: Any, right: Array, cost: Array, seconds: float | None = None) -> Array | None:

@@ -144,15 +144,7 @@ def _content(path: Path, header_bytes: int) -> tuple[bytes, int]:
 
 
 def _parsed(text: bytes | str, what: str) -> Any:
-    """JSON in which each name occurs once, or `Damaged`."""
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text)
     except (ValueError, RecursionError) as e:  # UnicodeDecodeError is a ValueError
         raise Damaged(f"{what} is not JSON: {e}") from e
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return held

@@ -99,8 +99,7 @@ class Standardizer:
 
     def fill(self) -> dict[str, float]:
         """The mean of each number column, for :class:`TableFeatures`."""
-        names = [name for name, kind in self.table.kinds.items() if kind != "category"]
-        return dict(zip(names, self.mean.tolist(), strict=True))
+        return dict(zip(self.table.number_names, self.mean.tolist(), strict=True))
 
     def deviations(self, n_features: int) -> Array:
         """The deviation of each feature in the rows that were seen; p (1 - p) for categories."""
@@ -150,22 +149,11 @@ class StandardizedSource(Standardizer, Source):
         self.labels = source.labels
         self.repeatable, self.same_order = source.repeatable, source.same_order
 
-    @property
-    def n_rows(self) -> int | None:  # type: ignore[override]
-        """None until all rows were read once."""
-        found: int | None = self.source.n_rows
-        return found
-
-    @property
-    def n_features(self) -> int | None:  # type: ignore[override]
-        """None while it may grow."""
-        found: int | None = self.source.n_features
-        return found
-
     def blocks(self, epoch: int = 1, after: Position = START) -> Iterator[Block]:
         """The blocks of an epoch, from a position on."""
         for block in self.source.blocks(epoch, after):
             yield self.standardized(block)
+        self.n_rows = self.source.n_rows
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint needs: facts as JSON can hold them, and arrays."""

@@ -224,7 +224,7 @@ class ClusterMachine(MachineGroup):
             machine.visit(block)
         positive = tuple(machine.positive for machine in active)
         job = Visit(
-            self.work, state.w[planes], state.b[planes],
+            self.work, state.w[planes].astype(state.dtype), state.b[planes],
             None if state.variance is None else state.variance[planes], state.dtype, positive,
             tuple(map(self._table, positive)), self.mixing, self.seed, self.n_epochs + 1,
             self.progressive and self.n_epochs == 0,

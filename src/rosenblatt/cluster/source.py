@@ -108,8 +108,9 @@ class DaskSource(Source):
         self.labels = LabelIndex(classes, closed=True)
         self.columns = columns
         self.feature_names = tuple(feature_names) or None
-        self.passes = self.n_taken = 0
+        self.passes = 0
         totals = self.map(_totals, len(classes))
+        self.passes = self.n_taken = 0
         self.n_features, self.dtype = totals[0].width, totals[0].dtype
         self.class_rows = np.array([one.rows for one in totals])
         self.class_weights = np.array([one.weights for one in totals])

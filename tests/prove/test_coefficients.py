@@ -18,7 +18,8 @@ from scipy.special import log_ndtr
 from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
-from rosenblatt.errors import DataError, LabelError, UndecidedError
+from rosenblatt import max_margin
+from rosenblatt.errors import DataError, LabelError, ParameterError, UndecidedError
 from rosenblatt.prove import coefficients
 from rosenblatt.prove.certificate import Combination
 from rosenblatt.prove.checker.span import Span
@@ -402,6 +403,13 @@ def test_names():
 def test_bad_input_is_told(X, y, error):
     with pytest.raises(error):
         infinite_coefficients(X, y)
+
+
+def test_fit_intercept_is_a_truth_value():
+    with pytest.raises(ParameterError, match="fit_intercept must be True or False, got 'no'"):
+        infinite_coefficients([[1.0], [2.0]], [0, 1], fit_intercept="no")
+    with pytest.raises(ParameterError, match="fit_intercept"):
+        max_margin([[1.0], [2.0]], [0, 1], fit_intercept=2)
 
 
 def test_chunks():

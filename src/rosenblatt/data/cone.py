@@ -20,7 +20,7 @@ from rosenblatt.data.block import Block, Csr
 from rosenblatt.data.matrix import Matrix, check_kept_by_floats, frame_names
 from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource, ChunkSource, PerBlock, Source
-from rosenblatt.errors import DataError, DataTypeError, LabelError, UndecidedError
+from rosenblatt.errors import DataError, DataTypeError, LabelError, ParameterError, UndecidedError
 
 PIECE = 1 << 22  # numbers that a function gets at a time
 EXACT_PACE = 4e-10  # seconds of a system of n equations, by n^3 and the bits of an entry, about
@@ -255,6 +255,9 @@ def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[in
     >>> as_cone([([[1, 2]], [0]), ([[3, 4], [5, 6]], [1, 1])]).n_rows
     3
     """
+    if not isinstance(fit_intercept, (bool, np.bool_)):
+        raise ParameterError(f"fit_intercept must be True or False, got {fit_intercept!r}.")
+    fit_intercept = bool(fit_intercept)
     if isinstance(X, Cone):
         return replace(X, constant=fit_intercept)
     if isinstance(X, Source):

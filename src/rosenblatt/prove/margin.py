@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +40,7 @@ from rosenblatt.prove.certificate.margin import MaxMargin
 from rosenblatt.prove.checker.norms import nearest, root, sqrt_down, sqrt_up
 from rosenblatt.prove.checker.signs import Plane, least_scores
 from rosenblatt.prove.limits import Limits
-from rosenblatt.prove.separability import separability
+from rosenblatt.prove.separability.decide import verdict_of
 from rosenblatt.prove.separability.nearest_point import Corral
 from rosenblatt.prove.separability.scaling import dense, signed_rows
 from rosenblatt.prove.separability.working_set import hardest_rows
@@ -130,7 +131,7 @@ def max_margin(
     limits = Limits.starting_now(max_seconds, None)
     limits.stage = "before a hyperplane was found"
     groups = 2 if fit_intercept and not augmented else 1
-    cone = as_cone(X, y, fit_intercept and groups == 1)
+    cone = replace(as_cone(X, y, fit_intercept), constant=bool(fit_intercept) and groups == 1)
     if not cone.signs.all():
         raise NotSupportedError("rows of equality lie on every hyperplane, so there is no margin.")
     search = _Search(cone, groups, rtol, limits)
@@ -152,7 +153,7 @@ def max_margin(
 def _certified(cone: Cone, fit_intercept: bool, limits: Limits) -> Separable:
     """The hyperplane that `separability` finds, or the error that there is none."""
     limits.check_time()
-    certificate = separability(cone, fit_intercept=fit_intercept, max_seconds=limits.seconds_left)
+    certificate = verdict_of(replace(cone, constant=fit_intercept), limits)
     if not isinstance(certificate, Separable):
         raise NotSeparableError(certificate)
     return certificate

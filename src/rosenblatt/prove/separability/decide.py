@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from rosenblatt.data.cone import Cone, ConeBlock, as_cone
 from rosenblatt.data.exact import floats_if_exact, primitive
-from rosenblatt.errors import ParameterError, UndecidedError
+from rosenblatt.errors import UndecidedError
 from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import (
     Certificate,
@@ -106,10 +106,8 @@ def separability(
     >>> bool(cert.verify([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]))
     True
     """
-    if not isinstance(fit_intercept, (bool, np.bool_)):
-        raise ParameterError(f"fit_intercept must be True or False, got {fit_intercept!r}.")
     limits = Limits.starting_now(max_seconds, max_bits)
-    return verdict_of(as_cone(X, y, bool(fit_intercept)), limits)
+    return verdict_of(as_cone(X, y, fit_intercept), limits)
 
 
 def verdict_of(cone: Cone, limits: Limits) -> Certificate:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import io
 import threading
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from queue import SimpleQueue
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from rosenblatt.errors import DataError, LimitError, MissingPackageError
+from rosenblatt.errors import LimitError, MissingPackageError
 from rosenblatt.io.limits import LINE_BYTES
-from rosenblatt.io.location import Piece, unreadable
+from rosenblatt.io.location import Piece, readable
 
 GZIP, BZIP2, ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 AHEAD = 3  # blocks that are read before they are needed
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -75,18 +75,14 @@ class ByteStream:
 
     def __init__(self, piece: Piece) -> None:
         self.piece = piece
-        try:
+        with readable(piece):
             self._raw = _Raw(piece.open())
             first = self._raw.peek(4)
-            self._file: Any = _decompressed(self._raw, first)
+            self._file, self._broken = _decompressed(self._raw, first)
             self.plain = self._file is self._raw and not piece.is_pipe
             self._head, self.start = b"", 0
             if self.peek(3) == BYTE_ORDER_MARK:
                 self._head, self.start = self._head[3:], 3
-        except (OSError, EOFError, ValueError) as e:
-            if isinstance(e, DataError):
-                raise
-            raise unreadable(piece, e) from e
 
     def __enter__(self) -> ByteStream:
         return self
@@ -118,19 +114,12 @@ class ByteStream:
         self._head = self._head[len(head) :]
         data[start : start + len(head)] = head
         start += len(head)
-        try:
-            with memoryview(data) as view:
-                while start < stop:
-                    count = self._file.readinto(view[start:stop])
-                    if not count:
-                        break
-                    start += count
-        except (OSError, EOFError, ValueError) as e:
-            raise unreadable(self.piece, e) from e
-        except Exception as e:
-            if type(e).__name__ in ("error", "ZstdError"):  # of zlib and zstd
-                raise unreadable(self.piece, e) from e
-            raise
+        with readable(self.piece, self._broken), memoryview(data) as view:
+            while start < stop:
+                count = self._file.readinto(view[start:stop])
+                if not count:
+                    break
+                start += count
         return start
 
     def seek(self, at: int) -> None:
@@ -139,15 +128,16 @@ class ByteStream:
         self._head = b""
 
 
-def _decompressed(raw: _Raw, first: bytes) -> Any:
+def _decompressed(raw: _Raw, first: bytes) -> tuple[Any, type[Exception]]:
+    """The file decompressed, and the error that says that it is broken."""
     if first.startswith(GZIP):
         import gzip
 
-        return gzip.GzipFile(fileobj=raw)
+        return gzip.GzipFile(fileobj=raw), zlib.error
     if first.startswith(BZIP2):
         import bz2
 
-        return bz2.BZ2File(raw)
+        return bz2.BZ2File(raw), OSError
     if first == ZSTD:
         try:
             zstd: Any = import_module("compression.zstd")  # Python 3.14
@@ -159,8 +149,8 @@ def _decompressed(raw: _Raw, first: bytes) -> Any:
                     "a file compressed with zstd needs backports.zstd: "
                     "pip install 'rosenblatt[files]'."
                 ) from e
-        return zstd.ZstdFile(raw)
-    return raw
+        return zstd.ZstdFile(raw), zstd.ZstdError
+    return raw, OSError
 
 
 class TextBlock(NamedTuple):
@@ -249,23 +239,23 @@ def text_blocks(
             return
 
 
-class ReadAhead(Generic[Item]):
+class ReadAhead:
     """The items of a generator, made by a thread before they are needed.
 
     The thread ends with the program: it may wait for a pipe in which nothing comes. Elsewhere
     `close` waits for it.
     """
 
-    def __init__(self, items: Iterator[Item], waits: bool) -> None:
+    def __init__(self, items: Iterator[TextBlock], waits: bool) -> None:
         self._items, self._waits, self._stopped = items, waits, False
         self._room = threading.Semaphore(AHEAD)
-        self._queue: SimpleQueue[Item | BaseException | None] = SimpleQueue()
+        self._queue: SimpleQueue[TextBlock | BaseException | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="rosenblatt-read", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            item: Item | None = None
+            item: TextBlock | None = None
             while True:
                 self._room.acquire()
                 if self._stopped:
@@ -279,7 +269,7 @@ class ReadAhead(Generic[Item]):
         finally:
             getattr(self._items, "close", lambda: None)()
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[TextBlock]:
         while (item := self._queue.get()) is not None:
             if isinstance(item, BaseException):
                 raise item

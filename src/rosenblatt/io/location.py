@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -104,12 +105,8 @@ def locate(place: Any, format: str | None = None) -> list[Piece]:
     place = str(place)
     if is_pipe(place):
         return [Piece(place, format)]
-    try:
+    with readable(place):
         found = _found_at_url(place) if is_url(place) else _found_at_path(place)
-    except DataError:
-        raise
-    except (OSError, ValueError) as e:
-        raise unreadable(place, e) from e
     if isinstance(found, int):
         return [Piece(place, format or format_of_name(place), found)]
     kept = []
@@ -215,15 +212,22 @@ def format_of_bytes(head: bytes) -> str | None:
     return "libsvm" if rows else None
 
 
-def unreadable(place: Any, why: Exception) -> FileError:
-    """An error that says why a file cannot be read."""
-    reason = getattr(why, "strerror", None) or why
-    if str(reason) == str(place):  # all that fsspec says of a URL that leads nowhere
-        reason = "there is no such file"
-    return FileError(
-        f"cannot read {place}: {reason}. Give a file that exists and is whole, plain or compressed "
-        "with gzip, bzip2 or zstd."
-    )
+@contextmanager
+def readable(place: Any, *others: type[Exception]) -> Iterator[None]:
+    """Turn errors of reading, and `others`, into one that names the place."""
+    caught: tuple[type[Exception], ...] = (OSError, EOFError, ValueError, *others)
+    try:
+        yield
+    except DataError:
+        raise
+    except caught as e:
+        reason = getattr(e, "strerror", None) or e
+        if str(reason) == str(place):  # all that fsspec says of a URL that leads nowhere
+            reason = "there is no such file"
+        raise FileError(
+            f"cannot read {place}: {reason}. Give a file that exists and is whole, plain or "
+            "compressed with gzip, bzip2 or zstd."
+        ) from e
 
 
 def _standard_input() -> Any:
@@ -272,15 +276,13 @@ class Fingerprint:
         size = changed = 0
         digest = hashlib.sha256()
         for piece in pieces:
-            try:
+            with readable(piece):
                 found = os.stat(piece.url)
                 if len(pieces) > 1:
                     digest.update(f"{Path(piece.url).name} {found.st_size}\n".encode())
                 count = max(2, SAMPLES // len(pieces))
                 for sample in _samples(piece.url, found.st_size, count):
                     digest.update(sample)
-            except (OSError, ValueError) as e:
-                raise unreadable(piece, e) from e
             size, changed = size + found.st_size, max(changed, found.st_mtime_ns)
         return cls(size, changed, digest.hexdigest())
 

@@ -16,7 +16,7 @@ from rosenblatt.io.bad_lines import LISTED, BadLine
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat
 from rosenblatt.io.limits import LABEL_CHARS, TABLE_COLUMNS
-from rosenblatt.io.location import Piece, is_url, unreadable
+from rosenblatt.io.location import Piece, is_url, readable
 from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows
 
 READ_AHEAD = 2  # batches; pyarrow's 16 take more memory
@@ -64,17 +64,12 @@ class Parquet(TableFormat):
 
     def read(self, piece: Piece, stream: ByteStream | None, offset: int) -> Iterator[Parsed]:
         """The parsed batches of a file."""
-        pa = pyarrow()
         first: Piece | None = piece
-        try:
+        what = "" if piece.dataset is not None else " as Parquet"
+        with readable(f"{piece}{what}", pyarrow().ArrowException):
             for batch, share in self._batches(piece):
                 yield self._parsed(batch, piece, share)._replace(begins=first)
                 first = None
-        except (OSError, pa.ArrowException) as e:
-            if isinstance(e, DataError):
-                raise
-            what = "" if piece.dataset is not None else " as Parquet"
-            raise unreadable(f"{piece}{what}", e) from e
 
     def look(self, piece: Piece, stream: ByteStream | None) -> None:
         """Find the columns of the first file."""
@@ -88,13 +83,9 @@ class Parquet(TableFormat):
             return
         import pyarrow.parquet as pq
 
-        try:
-            with pq.ParquetFile(_source(piece)) as file:
-                self._begin(file.schema_arrow, piece, _columns_with_nulls(file))
-        except (OSError, pyarrow().ArrowException) as e:
-            if isinstance(e, DataError):
-                raise
-            raise unreadable(f"{piece} as Parquet", e) from e
+        named = f"{piece} as Parquet"
+        with readable(named, pyarrow().ArrowException), pq.ParquetFile(_source(piece)) as file:
+            self._begin(file.schema_arrow, piece, _columns_with_nulls(file))
 
     def _batches(self, piece: Piece) -> Iterator[tuple[Any, float]]:
         """Record batches, and which share of the rows has been read with each."""

@@ -353,6 +353,8 @@ def test_the_first_rows_of_a_file(csv, mixed):
     assert found.remarks[0] == f"These are the first 100 rows of {csv}; there are more."
     with pytest.raises(ParameterError, match="max_rows must be a whole number from 1, got 0"):
         compare_file(csv, max_rows=0, reading={"target": "kind"})
+    with pytest.raises(ParameterError, match="target is a setting of reading"):
+        compare_file(csv, target="kind")
     exact = compare_file(csv, max_rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
     assert exact.remarks == ()
 

@@ -133,9 +133,19 @@ def test_what_is_no_row_is_refused(x, why):
 def test_unnamed_features_are_called_by_number():
     model = LinearModel(np.array([[1.0, 2.0]]), np.zeros(1), np.array([0, 1]))
     assert model.explain({"x1": 3}).score == 6
+    assert model.explain({1: 3}).score == 6
+    assert model.predict([{1: -3}, {1: 3}, {2: -3}]).tolist() == [0, 1, 1]
     assert model.explain({}).score == 0
+    for number in (2, -1):
+        with pytest.raises(DataError, match=f"no feature {number}"):
+            model.explain({number: 3})
     with pytest.raises(DataError, match="no feature 'x2'"):
         model.explain({"x2": 3})
+
+
+def test_a_model_of_lists_is_refused():
+    with pytest.raises(DataError, match="coef is a list, expected an array of NumPy"):
+        LinearModel([[1.0, 2.0]], [0.0], [0, 1])
 
 
 def test_the_largest_weights_come_first():

@@ -231,6 +231,8 @@ def compare_file(
     """
     if not (is_whole(max_rows) and max_rows >= 1):
         raise ParameterError(f"max_rows must be a whole number from 1, got {max_rows!r}.")
+    for name in sorted(choices.keys() & {"target", "format", "header", "delimiter", "kinds"}):
+        raise ParameterError(f"{name} is a setting of reading. Give reading={{{name!r}: ...}}.")
     remarks: list[str] = []
     source, has_texts = _source(file, reading or {}, remarks.append)
     block, has_more = _first_rows(source, max_rows)

@@ -360,12 +360,12 @@ class TrainingSettings:
         if self.rule.needs_all_rows:
             raise NotSupportedError(
                 f"rule={self.rule.name!r} compares all rows at every step, and {who} sees a "
-                "part at a time. Use fit, or rule='margin' or 'alma'."
+                "part at a time. Use Perceptron.fit, or rule='margin' or 'alma'."
             )
         if self.keep == "pocket":
             raise NotSupportedError(
                 f"keep='pocket' needs the whole training set to compare weights, and {who} "
-                "sees a part at a time. Use fit, or keep='average'."
+                "sees a part at a time. Use Perceptron.fit, or keep='average'."
             )
 
     def check_source(self, resident: bool) -> None:
@@ -382,7 +382,7 @@ class TrainingSettings:
             what = "keep='vote'" if self.keep == "vote" else "record='updates'"
             raise NotSupportedError(
                 f"{what} notes the weights after every update, and a file or stream may have more "
-                "features later. Use fit, or keep='average'."
+                "features later. Use Perceptron.fit, or keep='average'."
             )
 
     def for_partial_fit(self, t: float) -> TrainingSettings:

@@ -346,7 +346,7 @@ def _check_names(model: LinearModel, x: Mapping[Any, Any]) -> None:
         elif isinstance(value, str) and ("", name) in known:
             raise DataError(f"{name!r} is {value!r}, expected a number.")
         else:  # a category of another text has no weight
-            texts = isinstance(value, str) and any(k.startswith(f"{name}=") for _, k in known)
+            texts = isinstance(value, str) and any(str(k).startswith(f"{name}=") for _, k in known)
             is_known = texts or ("", name) in known
         if not is_known:
             what = "feature" if model.table is None else "column"

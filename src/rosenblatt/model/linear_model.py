@@ -165,10 +165,8 @@ class LinearModel:
             ``city=Rome`` for a name in a namespace (``city^Rome`` if the rows were VW text), and
             ``x0``, ``x1``, ... for features without names.
         """
-        if self.large_indices is not None and k >= self.n_features - len(self.large_indices):
-            return f"x{self.large_indices[k - self.n_features]}"
         if not self.feature_names:
-            return f"x{k}"
+            return f"x{self._number(k)}"
         space = self.namespaces[k] if self.namespaces else ""
         joint = "^" if self.reader.get("format") == "vw" else "="
         return f"{space}{joint}{self.feature_names[k]}" if space else self.feature_names[k]
@@ -310,14 +308,25 @@ class LinearModel:
 
         return to_sklearn(self, encoded=encoded)
 
-    def columns_by_name(self) -> dict[tuple[str, str], int]:
+    def _number(self, k: int) -> int:
+        """What feature k is called where features are whole numbers."""
+        large = self.large_indices
+        if large is None or k < self.n_features - len(large):
+            return k
+        return int(large[k - self.n_features])
+
+    def columns_by_name(self) -> dict[tuple[str, Any], int]:
         """Return the column of each (namespace, name).
 
         Returns
         -------
         dict
-            Columns; names for display are in the namespace "".
+            Columns; names for display are in the namespace "", and so are the numbers of features
+            without names.
         """
+        if not self.feature_names:
+            numbers = map(self._number, range(self.n_features))
+            return {("", name): k for k, n in enumerate(numbers) for name in (n, f"x{n}")}
         spaces = self.namespaces or ("",) * len(self.feature_names)
         known = {pair: k for k, pair in enumerate(zip(spaces, self.feature_names, strict=True))}
         for k in range(self.n_features):
@@ -388,6 +397,9 @@ class LinearModel:
     def _wrong(self) -> str | None:
         """What keeps these arrays from being a model."""
         coef, intercept, classes = self.coef, self.intercept, self.classes
+        for name in ("coef", "intercept", "classes"):
+            if not isinstance(given := getattr(self, name), np.ndarray):
+                return f"{name} is a {type(given).__name__}, expected an array of NumPy"
         if coef.ndim != 2 or coef.dtype not in (np.float32, np.float64) or not coef.size:
             return f"coef is {coef.dtype} of shape {coef.shape}, expected a table of floats"
         if intercept.shape != coef.shape[:1] or intercept.dtype != coef.dtype:
@@ -425,7 +437,7 @@ class LinearModel:
 
 
 def entry_of(
-    known: Mapping[tuple[str, str], int], name: str, value: Any
+    known: Mapping[tuple[str, Any], int], name: Any, value: Any
 ) -> tuple[int, float] | None:
     """Column and value of one feature of a row by name; None if the model does not know it."""
     if isinstance(value, str):

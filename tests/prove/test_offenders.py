@@ -287,6 +287,8 @@ def test_words_and_plain_values():
         (CROSSED, np.arange(8) % 3, {}, LabelError, "two classes"),
         (CROSSED, np.zeros(8), {}, LabelError, "two classes"),
         (CROSSED * np.nan, LABELS, {}, DataError, "NaN"),
+        ([(CROSSED, LABELS)], None, {}, DataError, "read in chunks"),
+        (CROSSED, LABELS, {"fit_intercept": 1}, ParameterError, "must be True or False"),
         (CROSSED, LABELS, {"max_seconds": 0}, ParameterError, "max_seconds"),
         (CROSSED, LABELS, {"max_seconds": float("nan")}, ParameterError, "max_seconds"),
     ],

@@ -21,10 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt.data.cone import cone_of_arrays, two_classes
-from rosenblatt.data.matrix import frame_names
-from rosenblatt.data.problem import Problem
-from rosenblatt.errors import ParameterError, RosenblattError
+from rosenblatt.data.cone import as_cone
+from rosenblatt.errors import DataError, ParameterError, RosenblattError
 from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import spoken_of
 from rosenblatt.prove.certificate.offenders import Offenders, Witness
@@ -106,10 +104,9 @@ def offenders(
         raise ParameterError(
             f"max_seconds must be a number > 0, got {max_seconds!r}. Give at least a second or two."
         )
-    problem = Problem.exact(X, y)
-    classes = two_classes(problem.classes)
-    cone = cone_of_arrays(problem.X, problem.y, classes, bool(fit_intercept))
-    cone.source.feature_names = frame_names(X)
+    cone = as_cone(X, y, fit_intercept)
+    if not cone.resident:
+        raise DataError("X is read in chunks. Give offenders an array, a CSR matrix or a frame.")
     groups = Groups.of(cone)
     search = _Search(groups, began, began + 0.8 * max_seconds, np.random.default_rng(random_state))
     search.run()

@@ -150,7 +150,9 @@ def test_a_run_that_goes_on_ends_as_one_that_never_stopped(
     whole = DaskPerceptron(max_iter=7, **asked).fit(shards)
     folder = tmp_path / "saved"
     DaskPerceptron(max_iter=3, checkpoint=folder, **asked).fit(shards)
-    with pytest.raises(CheckpointError, match="Go on with --resume"):
+    with pytest.raises(
+        CheckpointError, match=r"of an earlier run \(epoch 3, done\)\. Go on with --resume"
+    ):
         DaskPerceptron(max_iter=7, checkpoint=folder, **asked).fit(shards)
     again = DaskPerceptron(max_iter=7, checkpoint=folder, resume=True, **asked).fit(shards)
     assert same(again, whole)

@@ -214,9 +214,10 @@ class CheckpointObserver:
         folder = self.folder.folder
         if not self.resume:
             if there is not None and not there.facts["finished"]:
+                run = "an earlier run" if self.path is None else "a run that did not finish"
                 raise CheckpointError(
-                    f"{folder} has a checkpoint of a run that did not finish ({there.where}). Go "
-                    "on with --resume (resume=True), or give another folder, or remove this one."
+                    f"{folder} has a checkpoint of {run} ({there.where}). Go on with --resume "
+                    "(resume=True), or give another folder, or remove this one."
                 )
             return None
         if there is None:

@@ -7,13 +7,14 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from rosenblatt import offenders
+from rosenblatt import offenders, read
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.prove.checker import removal as claims
 from rosenblatt.prove.offenders import cancelling_sets, descent, hitting_sets, search
@@ -289,6 +290,7 @@ def test_words_and_plain_values():
         (CROSSED * np.nan, LABELS, {}, DataError, "NaN"),
         ([(CROSSED, LABELS)], None, {}, DataError, "read in chunks"),
         (CROSSED, LABELS, {"fit_intercept": 1}, ParameterError, "must be True or False"),
+        (CROSSED, None, {}, LabelError, "labels y are missing"),
         (CROSSED, LABELS, {"max_seconds": 0}, ParameterError, "max_seconds"),
         (CROSSED, LABELS, {"max_seconds": float("nan")}, ParameterError, "max_seconds"),
     ],
@@ -296,6 +298,15 @@ def test_words_and_plain_values():
 def test_bad_input(X, y, options, error, match):
     with pytest.raises(error, match=match):
         offenders(X, y, **options)
+
+
+def test_a_table_that_was_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,kind\n0,no\n1,no\n2,yes\n3,no\n4,yes\n5,yes\n")
+    table = read(path, target="kind")
+    found = offenders(table)
+    assert found.rows == offenders(pd.DataFrame({"a": np.arange(6.0)}), table.y).rows
+    assert found.verify(table)
 
 
 def test_a_tiny_row_is_not_a_row_of_zeros():

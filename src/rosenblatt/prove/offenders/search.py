@@ -46,7 +46,7 @@ SMALL = 100_000  # numbers of data for which the hyperplane of largest margin is
 
 def offenders(
     X: Any,
-    y: npt.ArrayLike,
+    y: npt.ArrayLike | None = None,
     *,
     fit_intercept: bool = True,
     max_seconds: float = 20.0,
@@ -63,10 +63,10 @@ def offenders(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Rows in memory.
-    y : array of shape (n_samples,)
-        Labels of two classes.
+    X : array, frame or CSR matrix of shape (n_samples, n_features)
+        Rows of numbers; or a table of :func:`rosenblatt.read`.
+    y : array of shape (n_samples,), optional
+        Labels of two classes. Left out for a table that was read.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     max_seconds : float, default=20.0

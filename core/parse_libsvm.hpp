@@ -49,8 +49,8 @@ class LibsvmParser {
         p = skip_blanks(p);
         if (ends_row(*p)) return {p, LineError::none};
         const Number label = parse_number(p);
-        p = label.end;
         if (label.status == NumberStatus::out_of_range) return {p, LineError::out_of_range};
+        p = label.end;
         if (label.status != NumberStatus::ok || !ends_word(*p)) return {p, LineError::label};
         LineEnd found = parse_query(skip_blanks(p));
         if (found.error != LineError::none) return found;
@@ -96,12 +96,10 @@ class LibsvmParser {
                 const bool zero = index == 0 && at == first;
                 return {begin, zero ? LineError::index_zero : LineError::index_order};
             }
-            const Number value = parse_number(p + 1);
+            const Number value = parse_number(++p);
+            if (value.status == NumberStatus::out_of_range) return {p, LineError::out_of_range};
             p = value.end;
-            if (value.status != NumberStatus::ok) {
-                const bool range = value.status == NumberStatus::out_of_range;
-                return {p, range ? LineError::out_of_range : LineError::value};
-            }
+            if (value.status != NumberStatus::ok) return {p, LineError::value};
             if (!ends_word(*p)) return {p, LineError::after_value};
             int64_t column = index;
             if (options_.features && index >= options_.plain_columns) {

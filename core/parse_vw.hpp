@@ -131,7 +131,7 @@ class VwParser {
             }
             const Number number = parse_number(begin);
             if (number.status == NumberStatus::out_of_range) {
-                return {number.end, LineError::out_of_range};
+                return {begin, LineError::out_of_range};
             }
             if (number.status != NumberStatus::ok || number.end != p || words == 3) {
                 return {begin, LineError::label_words};
@@ -157,11 +157,11 @@ class VwParser {
             space.name = {begin, static_cast<size_t>(p - begin)};
             if (!options_.features) space.hash = hash(begin, p, 0);
             if (*p == ':') {
-                const Number number = parse_number(p + 1);
-                p = number.end;
+                const Number number = parse_number(++p);
                 if (number.status == NumberStatus::out_of_range) {
                     return {p, LineError::out_of_range};
                 }
+                p = number.end;
                 if (number.status != NumberStatus::ok || !ends_word(*p)) {
                     return {p, LineError::namespace_scale};
                 }
@@ -179,10 +179,10 @@ class VwParser {
             if (*p == ':') {
                 const Number number = parse_number(++p);
                 if (number.status != NumberStatus::not_a_number && ends_word(*number.end)) {
-                    p = number.end;
                     if (number.status == NumberStatus::out_of_range) {
                         return {p, LineError::out_of_range};
                     }
+                    p = number.end;
                     value = number.value * scale;
                     numbered = begin == name_end;
                 } else {

@@ -221,8 +221,8 @@ def readable(place: Any, *others: type[Exception]) -> Iterator[None]:
     except DataError:
         raise
     except caught as e:
-        reason = getattr(e, "strerror", None) or e
-        if str(reason) == str(place):  # all that fsspec says of a URL that leads nowhere
+        reason = getattr(e, "strerror", None) or str(e).rstrip(".")
+        if reason == str(place):  # all that fsspec says of a URL that leads nowhere
             reason = "there is no such file"
         raise FileError(
             f"cannot read {place}: {reason}. Give a file that exists and is whole, plain or "

@@ -236,6 +236,21 @@ def test_a_third_class_may_come_late(tmp_path):
     assert done.progressive_error == wrong / 41
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_trace_of_a_file_is_that_of_its_matrix(tmp_path, classes):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(50, 2)), np.arange(50) % classes
+    rows = (f"{k} 1:{a!r} 2:{b!r}\n" for k, (a, b) in zip(y, X.tolist(), strict=True))
+    (tmp_path / "rows.svm").write_text("".join(rows))
+    done = fit_file(tmp_path / "rows.svm", tmp_path / "m", max_iter=3, chunk_bytes=200)
+    clf = Perceptron(keep="average", shuffle=False, max_iter=3, tol=None).fit(X, y)
+    traces = [clf.trace_] if classes == 2 else clf.trace_.traces
+    for found, expected in zip(done.traces, traces, strict=True):
+        assert found.loss.tolist() == expected.loss.tolist()
+        assert found.mistakes.tolist() == expected.mistakes.tolist()
+        assert found.n_rows == expected.n_rows == 50
+
+
 @pytest.mark.parametrize("chunk_bytes", [100, 1 << 21])
 def test_the_progressive_error_is_that_of_rows_however_parquet_is_cut(tmp_path, chunk_bytes):
     # a part of a row group names the classes of rows that come in later blocks

@@ -9,7 +9,6 @@ rows, to the bit, however the rows are cut into blocks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -239,8 +238,9 @@ class MachineGroup:
 
     def trace(self) -> Trace | OneVsRestTrace:
         """Totals of each epoch, one trace for each class against the rest."""
-        traces = [machine.trace() for machine in self.machines.values()]
-        return self._begun.trace_of([replace(trace, n_rows=self.n_rows) for trace in traces])
+        for machine in self.machines.values():
+            machine.n_rows = machine.n_rows or self.n_rows  # known at the end of an epoch
+        return self._begun.trace_of([machine.trace() for machine in self.machines.values()])
 
     @property
     def reasons(self) -> tuple[StopReason, ...]:

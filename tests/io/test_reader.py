@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from rosenblatt.data.cone import as_cone
 from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import DataError, LimitError, ParameterError
-from rosenblatt.io.location import format_of_bytes
+from rosenblatt.io.location import Piece, format_of_bytes
 from rosenblatt.io.progress import Progress
 from rosenblatt.io.reader import FileChunks, ReadOptions, open_source, read, read_chunks
 from rosenblatt.io.text_format import Labels
@@ -251,6 +251,14 @@ def test_skipped_lines_are_counted_and_the_first_ones_listed(write):
 def test_an_empty_file_says_so(write, content, name):
     with pytest.raises(DataError, match="has no rows"):
         read(write(content, name))
+
+
+def test_a_file_that_cannot_be_read_is_closed(write, monkeypatch):
+    opened, open_piece = [], Piece.open
+    monkeypatch.setattr(Piece, "open", lambda piece: opened.append(open_piece(piece)) or opened[-1])
+    with pytest.raises(DataError, match="cannot read") as caught:  # and its frames are kept
+        read(write(gzip.compress(b"1 1:1\n")[:12], "data.svm.gz"))
+    assert [file.closed for file in opened] == [True], caught
 
 
 def test_what_cannot_be_read(write, tmp_path):

@@ -8,6 +8,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
@@ -75,14 +76,16 @@ class ByteStream:
 
     def __init__(self, piece: Piece) -> None:
         self.piece = piece
-        with readable(piece):
+        with readable(piece), ExitStack() as failed:
             self._raw = _Raw(piece.open())
+            failed.callback(self._raw.close)
             first = self._raw.peek(4)
             self._file, self._broken = _decompressed(self._raw, first)
             self.plain = self._file is self._raw and not piece.is_pipe
             self._head, self.start = b"", 0
             if self.peek(3) == BYTE_ORDER_MARK:
                 self._head, self.start = self._head[3:], 3
+            failed.pop_all()  # open until `close`
 
     def __enter__(self) -> ByteStream:
         return self

@@ -1,4 +1,7 @@
-"""Formats: options of reading, and how a format turns the bytes of files into rows."""
+"""File formats: their options, and how each turns bytes into rows. A new format begins here.
+
+io/location.py says by what a format is recognized, and io/reader.py which class reads it.
+"""
 
 from __future__ import annotations
 

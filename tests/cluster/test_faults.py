@@ -146,7 +146,9 @@ def test_a_scheduler_that_goes_is_one_error_and_resume_goes_on(client: Any, tmp_
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-def test_ctrl_c_saves_the_epoch_and_resume_goes_on(client: Any, tmp_path: Path) -> None:
+def test_ctrl_c_saves_the_epoch_and_resume_goes_on(
+    client: Any, tmp_path: Path, interruptible: None
+) -> None:
     saving = {**ASKED, "checkpoint": tmp_path / "saved", "resume": True}
     shards = DaskSource.of(*source(2))
 

@@ -18,9 +18,9 @@ SOON = 1  # seconds for a worker to end by itself
 @contextmanager
 def client_of(cluster: str | None, workers: int | None, dashboard: bool = False) -> Iterator[Any]:
     """A connection to a scheduler, or to a cluster of processes that ends with the command."""
-    from rosenblatt.cluster.futures import engine
+    from rosenblatt.cluster.futures import distributed_package
 
-    distributed = engine()
+    distributed = distributed_package()
 
     with ExitStack() as stack:
         address: Any = cluster
@@ -116,9 +116,9 @@ def _soon_ended(local: Any) -> Iterator[None]:
 
 def check_cluster(cluster: str | None, workers: int | None, dashboard: bool) -> None:
     """Refuse options that do not go together."""
-    from rosenblatt.cluster.futures import engine
+    from rosenblatt.cluster.futures import distributed_package
 
-    engine()
+    distributed_package()
     if cluster is not None and workers is not None:
         raise ParameterError("--cluster names one that runs, --workers starts one. Give one.")
     if dashboard and workers is None:

@@ -1,4 +1,4 @@
-"""Dask: the perceptron on the rows of a Dask cluster. Parameters in, attributes out."""
+"""Estimator: the perceptron on the rows of a Dask cluster. Parameters in, attributes out."""
 
 from __future__ import annotations
 
@@ -382,7 +382,9 @@ class DaskPerceptron(
         check_is_fitted(self, "coef_")
         if not is_collection(X):
             return float(super().score(X, y, sample_weight))
-        return accuracy(self._model(), self.columns_, X, y, sample_weight)
+        return accuracy(
+            self._model(), self.columns_, X, y, sample_weight, timeout=float(self.timeout)
+        )
 
     def _model(self) -> LinearModel:
         names = getattr(self, "feature_names_in_", ()) if self.columns_ is None else ()

@@ -11,7 +11,7 @@ from typing import Any
 from rosenblatt.errors import ClusterError, MissingPackageError, RosenblattError
 
 LOOK = 1.0  # seconds between two looks at the cluster while nothing comes
-LARGEST_WAIT = 30.0  # seconds for a result to come before we look whether workers are there
+FIRST_WAIT = 30.0  # seconds for results to come before we look for workers; then twice that, ...
 ENDED = ("finished", "error", "cancelled")
 PATIENCE = 60.0  # seconds without any worker before we give up
 
@@ -20,10 +20,10 @@ HOW_TO_START = (
     "    from distributed import Client\n"
     "    client = Client(n_workers=2, threads_per_worker=1)   # or Client('tcp://...')"
 )
-GO_ON = "then fit again; with checkpoint and resume=True it goes on from the last epoch."
+GO_ON = "then call again; a fit with checkpoint and resume=True goes on from the last epoch."
 
 
-def engine() -> Any:
+def distributed_package() -> Any:
     """The package `distributed`, or what to install."""
     try:
         import distributed
@@ -38,7 +38,7 @@ def client_or_default(client: Any = None) -> Any:
     """The cluster that was given, or the one in use; an error that says how to start one."""
     if client is not None:
         return client
-    distributed = engine()
+    distributed = distributed_package()
     try:
         return distributed.default_client()
     except ValueError as e:
@@ -48,7 +48,7 @@ def client_or_default(client: Any = None) -> Any:
 def wait_for(
     client: Any, futures: Sequence[Any], what: str | Sequence[str], patience: float = PATIENCE
 ) -> None:
-    """Until all are done, or one has failed. What a worker that dies takes along is made again.
+    """Wait until all are done; raise the first error. What dies with a worker is made again.
 
     `what` they are, or the name of each; errors of work that has a name say it themselves.
     """
@@ -72,7 +72,7 @@ def gathered(
     client: Any, futures: Sequence[Any], what: str | Sequence[str], patience: float = PATIENCE
 ) -> list[Any]:
     """The results of all, in their order; the first error with the name of its part."""
-    watch, seconds = _Watch(client, patience), LARGEST_WAIT
+    watch, seconds = _Watch(client, patience), FIRST_WAIT
     while True:
         wait_for(client, futures, what, patience)
 
@@ -112,7 +112,7 @@ class _Watch:
 
 
 def _raise_first(client: Any, futures: Sequence[Any], what: str | Sequence[str]) -> None:
-    """The first error among futures, with the name of its part.
+    """Raise the first error among futures, with the name of its part; return if there is none.
 
     One that is "lost" went with its worker after it was done, and is being made again.
     """
@@ -127,7 +127,7 @@ def _raise_first(client: Any, futures: Sequence[Any], what: str | Sequence[str])
 
 
 def failed(error: BaseException, where: str) -> RosenblattError:
-    """The error of one part as one of the family, the cause chained; to be raised."""
+    """The error of one part as one of errors.py, with its cause; the caller raises it."""
     from distributed import KilledWorker
 
     if isinstance(error, RosenblattError):
@@ -146,7 +146,7 @@ def failed(error: BaseException, where: str) -> RosenblattError:
 
 
 def lost(client: Any) -> ClusterError:
-    """What to say when the scheduler has forgotten our work."""
+    """The error for a scheduler that has forgotten our work; the caller raises it."""
     return ClusterError(
         f"the cluster at {address(client)} lost the work: its scheduler stopped or was restarted, "
         f"or data that cannot be computed again went with a worker. Start it again, {GO_ON}"

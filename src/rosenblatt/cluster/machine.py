@@ -49,7 +49,7 @@ class AllShards(Source):
         return {}, {}
 
     def set_state(self, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
-        """Nothing."""
+        """Do nothing: there is no state."""
 
 
 class Visit(NamedTuple):

@@ -1,6 +1,6 @@
 """Mixing: one hyperplane from what every shard made of the last one. Plain arithmetic, no cluster.
 
-Iterative parameter mixing: in each epoch shard i makes one pass from the common weights w and
+Iterative parameter mixing: in each epoch shard i visits its rows from the common weights w and
 comes to w_i with k_i updates; the next common weights are
 
     w' = sum_i mu_i w_i,   mu_i >= 0,  sum_i mu_i = 1                 [McDonald, Hall, Mann 2010]

@@ -1,4 +1,4 @@
-"""Parts: the partitions of dask collections, each as rows, labels and weights to be computed."""
+"""Partitions of dask collections, each as rows, labels and weights to be computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers: scores and labels of rows on a cluster, computed when they are asked for."""
+"""Prediction: scores and labels of rows on a cluster, computed when they are asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosenblatt.cluster.frames import as_numbers
-from rosenblatt.cluster.futures import client_or_default, gathered
+from rosenblatt.cluster.futures import PATIENCE, client_or_default, gathered
 from rosenblatt.cluster.partitions import check_table, is_collection, parts_of
 from rosenblatt.errors import DataError
 from rosenblatt.features.table_features import TableFeatures
@@ -80,8 +80,9 @@ def accuracy(
     y: Any,
     weight: Any,
     client: Any = None,
+    timeout: float = PATIENCE,
 ) -> float:
-    """The share of rows, or of their weights, that get their label; one pass."""
+    """The share of rows, or of their weights, that get their label; reads all rows once."""
     import dask
 
     model.check_names(X)
@@ -92,7 +93,7 @@ def accuracy(
     asked = [right(model, columns, *part) for part in parts_of(X, y, weight)]
     with client.as_current():
         futures = client.compute(asked)
-    good, total = np.sum(gathered(client, futures, "partition"), axis=0)
+    good, total = np.sum(gathered(client, futures, "partition", timeout), axis=0)
     if not total > 0:
         raise DataError("there are no rows to score. Give at least one.")
     return float(good / total)

@@ -317,7 +317,7 @@ class ShardRows(NamedTuple):
 
 
 class _Totals(NamedTuple):
-    """Sums over one shard: rows and weights of each class."""
+    """Size and type of one shard, and the rows and weights of each class in it."""
 
     n_rows: int
     width: int
@@ -378,7 +378,7 @@ def together(blocks: tuple[Any, ...]) -> Any:
 
 
 def summary(rows: Any) -> Any:
-    """What must be known of a shard before the first is used."""
+    """The shard without its rows: what the client must know of all before it uses one."""
     return None if rows is None else rows._replace(block=rows.block.rows(0, 0))
 
 

@@ -72,7 +72,9 @@ class TableFeatures:
         self.kinds = dict(kinds)
         self.index = FeatureIndex() if index is None else index
         self.counts = {name: ColumnCounts() for name in self.kinds}
-        self.fill: dict[str, float] = {}  # for missing numbers, if these were never missing before
+        self.fill: dict[
+            str, float
+        ] = {}  # by column, the mean for missing numbers where none was missing
         self.closed = False  # whether features that are new get no column
         if not len(self.index):
             for name, kind in self.kinds.items():
@@ -278,7 +280,7 @@ class TableFeatures:
         yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
 
     def count(self, other: TableFeatures) -> None:
-        """Count the cells that another one has counted, of rows that come after these."""
+        """Add the counts of another table, whose rows come after these."""
         for name, own in self.counts.items():
             more = other.counts[name]
             own.rows, own.missing = own.rows + more.rows, own.missing + more.missing
@@ -309,7 +311,7 @@ class TableFeatures:
         return left_table(header, lines) + more
 
     def facts(self) -> list[dict[str, Any]]:
-        """The same in types that JSON has."""
+        """What `describe` shows, and texts, in types that JSON has."""
         width = self.features_of()
         return [
             {

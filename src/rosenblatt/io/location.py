@@ -26,7 +26,7 @@ COMPRESSED = (".gz", ".bz2", ".zst")
 STANDARD_INPUT = "-"
 NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 ROW = re.compile(rb"\s*%b(\s+qid:[0-9]+)?(\s+[0-9]+:%b)+\s*(#.*)?$" % (NUMBER, NUMBER))
-SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # pieces of a file that a fingerprint looks at
+SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # parts of a file that a fingerprint reads
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def is_url(place: Any) -> bool:
 
 
 def is_pipe(place: Any) -> bool:
-    """Standard input, a FIFO, a socket or a terminal: read once, of unknown length."""
+    """Whether it can be read only once: standard input, a FIFO, a socket or a terminal."""
     if str(place) == STANDARD_INPUT:
         return True
     try:

@@ -51,7 +51,7 @@ class FileSource(Source):
     Attributes
     ----------
     skipped : SkippedLines
-        Of the latest pass.
+        Of the latest reading.
     unlabelled : int
         Rows without a label in the latest pass.
     """
@@ -82,7 +82,7 @@ class FileSource(Source):
         return self.format.feature_names
 
     def columns(self, n: int) -> slice:
-        """Which of n columns have features, after a pass."""
+        """Which of n columns have features, once the files were read."""
         first = self.format.first_column
         width = self.options.n_features
         return slice(first, n if width is None else min(n, first + width))

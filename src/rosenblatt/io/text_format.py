@@ -98,7 +98,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> ReadOptions:
-        """From parameters of which some may be unknown."""
+        """Options from parameters by name; refuses unknown names."""
         known = {f.name for f in fields(cls)}
         if unknown := sorted(set(settings) - known):
             raise ParameterError(

@@ -87,7 +87,7 @@ def infinite_coefficients(
     fit_intercept: bool = True,
     max_seconds: float | None = None,
 ) -> Coefficients:
-    """Which coefficients of a logistic or probit regression are infinite, with proof.
+    """Decide which coefficients of a logistic or probit regression are infinite, with proof.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class Checkpoint:
 
     @classmethod
     def unpacked(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> Checkpoint:
-        """From these; `Damaged` if they do not make one."""
+        """A checkpoint from what was read; raises `Damaged` if that is not one."""
         if type(facts.get("format")) is int and facts["format"] != FORMAT:
             raise CheckpointError(
                 f"the checkpoint is of format {facts['format']}, and this version of rosenblatt "
@@ -295,7 +295,7 @@ class CheckpointObserver:
     # ------------------------------------------------------------------------ this run
 
     def begin_epoch(self, epoch: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def after_block(self, progress: Progress) -> None:
         """Save if it is time, or if a signal has arrived; but not within an epoch whose blocks
@@ -372,5 +372,5 @@ def _brief(value: Any) -> str:
 
 
 def this_version() -> str:
-    """By name: modules of the package do not import the package itself."""
+    """The name and version of this package, looked up, as its modules do not import it."""
     return f"rosenblatt {sys.modules['rosenblatt'].__version__}"

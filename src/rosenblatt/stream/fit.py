@@ -169,7 +169,7 @@ def settings_for(
     shuffle: bool,
     random_state: int,
 ) -> tuple[dict[str, Any], TrainingSettings]:
-    """Check what was asked for: as a model file has it, and as the engine takes it."""
+    """What was asked for, checked: as a model file has it, and as the engine takes it."""
     rule = resolve(rule)
     options: dict[str, Any] = {
         "max_iter": max_iter, "keep": keep, "rule": str(rule), "eta0": eta0,
@@ -296,7 +296,8 @@ def fit_file(
     Parameters
     ----------
     file : str, Path or pyarrow dataset
-        Rows and labels: LIBSVM, VW text, CSV or Parquet; or a folder of CSV or Parquet files.
+        Rows and labels: LIBSVM, VW text, CSV or Parquet; a file, a folder of files of one format,
+        a URL, a named pipe, or "-", which is standard input.
     out : str or Path
         Where the model is written. With more than one epoch, a cache of the rows is kept in the
         same folder during training.
@@ -386,7 +387,7 @@ def fit_file(
 def open_table(
     file: Any, options: ReadOptions, scale: bool | None, say: Callable[[str], object]
 ) -> tuple[FileSource, bool]:
-    """A file to train on, with an encoder if its columns are no numbers; whether to scale them."""
+    """A file to train on, with an encoder if not all columns are numbers; whether to scale."""
     source = open_source(file, options, features=FeatureIndex())
     return source, encode_table(source, scale, say)
 
@@ -398,7 +399,7 @@ def check_scale(scale: Any) -> None:
 
 
 def encode_table(source: FileSource, scale: bool | None, say: Callable[[str], object]) -> bool:
-    """Encode the columns of a table if they are no numbers. Returns whether to scale them."""
+    """Encode the columns of a table unless all are plain numbers. Returns whether to scale."""
     layout, options = source.format.layout, source.options
     if layout is None:
         if scale:

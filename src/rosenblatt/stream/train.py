@@ -41,7 +41,7 @@ class EpochTimer:
         self.watcher.begin(epoch)
 
     def after_block(self, progress: engine.Progress) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def end_epoch(self, progress: engine.Progress) -> bool:
         """Note the seconds."""

@@ -54,8 +54,8 @@ class Coefficient:
     reason : str
         Why, in words.
     bound : Combination or None
-        Weights c_i >= 0 with w_j = sum c_i w.z_i for every member w of the cone, which show that
-        none is < 0 (for "+inf"; > 0 for "-inf").
+        For "+inf", weights c_i >= 0 with w_j = sum c_i w.z_i for every member w of the cone, so no
+        w_j is < 0. For "-inf", with -w_j = sum c_i w.z_i, so no w_j is > 0.
     """
 
     name: str

@@ -89,7 +89,7 @@ def coefficient_problems(
     said += _state_problems(found, relations, directions) or _bound_problems(
         found, cone, kept, directions
     )
-    return said, Facts(relations, ranges or Ranges.joined(found for _, _, found in answers))
+    return said, Facts(relations, ranges or Ranges.joined(own for _, _, own in answers))
 
 
 def kept_and_dropped(found: Any) -> tuple[list[int], list[int]]:
@@ -183,7 +183,10 @@ def _state_problems(
     expected = states_of(len(found.items), relations, found.members)
     for j, (item, (state, reduced)) in enumerate(zip(found.items, expected, strict=True)):
         if (item.state, item.reduced) != (state, reduced):
-            return [f"coefficient {j} is {state}, and {reduced} after dropping, as members show"]
+            return [
+                f"coefficient {j} is called {item.state} ({item.reduced} after dropping), but "
+                f"the members show {state} ({reduced})"
+            ]
         if reduced == "finite" and j in moves:
             return [f"coefficient {j} is not determined by the rows that overlap"]
         if (item.bound is not None) != (reduced in ("+inf", "-inf")):

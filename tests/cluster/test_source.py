@@ -15,6 +15,7 @@ import dask.dataframe as dd  # noqa: E402  # after importorskip
 import pandas as pd  # noqa: E402  # after importorskip
 
 from rosenblatt.cluster import DaskSource  # noqa: E402  # after importorskip
+from rosenblatt.cluster.source import size_of  # noqa: E402  # after importorskip
 from rosenblatt.data.block import Csr  # noqa: E402  # after importorskip
 from rosenblatt.errors import (  # noqa: E402  # after importorskip
     ClusterError,
@@ -189,3 +190,10 @@ def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"rosenblatt\[dask\]"):
         DaskSource.of(np.eye(2), [0, 1])
+
+
+def test_one_large_argument_among_many_is_seen():
+    weights = np.zeros(1_000_000)
+    job = (*range(20), {"w": weights}, *range(20))  # Dask's own estimate looks at ten of them
+    assert {size_of((job,)) >= weights.nbytes for _ in range(20)} == {True}
+    assert size_of((1, "text", [2.0, 3.0])) < 1000

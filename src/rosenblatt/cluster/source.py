@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -267,12 +268,11 @@ class DaskSource(Source):
     def _asked(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
         """One task per shard."""
         import dask
-        from dask.sizeof import sizeof
 
         self.passes += 1
         own = [arg.values for arg in args if isinstance(arg, PerBlock)]
         question: Any = _Question(function, [_OWN if isinstance(a, PerBlock) else a for a in args])
-        if sizeof(args) > SMALL:
+        if size_of(args) > SMALL:
             # once to the cluster, then from worker to worker; as a task, so that it can be made
             # again if the worker that has it dies. Dask warns of large tasks
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -288,6 +288,17 @@ class DaskSource(Source):
 # ------------------------------------------------------------------ what workers do
 
 _OWN = PerBlock(())  # stands for the value that each shard has of its own
+
+
+def size_of(value: Any) -> int:
+    """Bytes of arguments, about. Dask's own estimate leaves out fields at random where many are."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, Mapping):
+        return size_of(list(value.items()))
+    if isinstance(value, tuple | list):
+        return sum(map(size_of, value))
+    return sys.getsizeof(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,6 +83,10 @@ class MalformedLineError(DataError):
         return type(self), (self.problem,)
 
 
+class NoRowsError(DataError):
+    """There is not one row in what was read."""
+
+
 class FileError(DataError, OSError):
     """A file is not there, or cannot be read."""
 

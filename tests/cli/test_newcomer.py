@@ -120,7 +120,9 @@ def test_vw_text(tmp_path):
     X, y = numbers()
     (tmp_path / "rows.vw").write_text(
         "".join(
-            f"{1 if k == 'up' else -1} |f " + " ".join(f"{n}:{v}" for n, v in zip("abc", x)) + "\n"  # noqa: B905
+            f"{1 if k == 'up' else -1} |f "
+            + " ".join(f"{n}:{v}" for n, v in zip("abc", x, strict=True))
+            + "\n"
             for x, k in zip(X, y, strict=True)
         )
     )

@@ -63,7 +63,7 @@ class DaskPerceptron(
     mixing : {'uniform', 'mistakes'}, default='uniform'
         Every shard counts the same in the mean, or as many times as it moved its weights.
     n_shards : int, default=256
-        Partitions are merged, neighbours only, into at most so many shards.
+        Partitions are merged, neighbours only, into at most this many shards.
     fit_intercept : bool, default=True
         Learn an offset.
     max_iter : int, default=1000

@@ -22,7 +22,7 @@ from rosenblatt.cluster.source import DaskSource, joined, summed_up
 from rosenblatt.cluster.train import train
 from rosenblatt.data.block import Block, Csr, as_csr, stack
 from rosenblatt.data.source import LabelIndex
-from rosenblatt.errors import DataError, LimitError
+from rosenblatt.errors import DataError, LimitError, NoRowsError
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
@@ -173,9 +173,9 @@ def _read_piece(
             if scaler is not None:
                 scaler.standardized(block)  # for its means; other pieces have a part in them
             blocks.append(block)
-    except DataError as e:
-        if piece.length is not None and "has no rows" in str(e):
-            return None  # a stretch within one line
+    except NoRowsError:
+        if piece.length is not None:
+            return None  # it lies within one long line
         raise
     if table is not None and not table.is_plain:
         blocks = [block._replace(X=as_csr(block.X)) for block in blocks]

@@ -53,7 +53,7 @@ class AllShards(Source):
 
 
 class Visit(NamedTuple):
-    """What a worker is told: hyperplanes that are not done, and how they visit a shard.
+    """The work for one shard: hyperplanes that are not done, and how they visit a shard.
 
     Attributes
     ----------

@@ -145,7 +145,7 @@ class DaskSource(Source):
         client : distributed.Client, optional
             The cluster; None: the one in use.
         n_shards : int, default=256
-            Partitions are merged, neighbours only, into at most so many shards.
+            Partitions are merged, neighbours only, into at most this many shards.
         timeout : float, default=60
             Seconds without any worker before work is given up.
         exact : bool, default=True
@@ -229,7 +229,7 @@ class DaskSource(Source):
         """Combine function(block, *args) of all shards, neighbours first, in a tree.
 
         The tree depends on the number of shards alone, so sums are rounded in the same order
-        whoever computes them.
+        whichever worker computes them.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import START, Block, Csr, Position, stack
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import LabelIndex, Source
-from rosenblatt.errors import DataError, MalformedLineError, ParameterError
+from rosenblatt.errors import DataError, MalformedLineError, NoRowsError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
 from rosenblatt.io.csv import Csv
@@ -77,7 +77,7 @@ class FileSource(Source):
         return known or (self._stream.bytes_read if self._stream is not None else 0)
 
     @property
-    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]
+    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]  # others set it
         """Names of the columns of tables, and of features of VW text."""
         return self.format.feature_names
 
@@ -139,7 +139,7 @@ class FileSource(Source):
                 yield self.format.rows(parsed), first_row, end
         if not n_rows:
             why = f": {self.skipped}" if self.skipped.count else ""
-            raise DataError(f"{self.place} has no rows{why}. Give a file with at least one.")
+            raise NoRowsError(f"{self.place} has no rows{why}. Give a file with at least one.")
 
     def settled_rows(self) -> Iterator[Rows]:
         """Rows whose columns count from 0, which the first block settles for LIBSVM text."""

@@ -32,7 +32,7 @@ class VWText(IndexedFormat):
             self.features = FeatureIndex()
 
     @property
-    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]
+    def feature_names(self) -> tuple[str, ...]:  # type: ignore[override]  # others set it
         """Names after their namespaces."""
         return () if self.features is None else tuple(self.features.names("^"))
 

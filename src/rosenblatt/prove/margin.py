@@ -105,7 +105,7 @@ def max_margin(
     rtol : float, default=1e-6
         How close `lower` and `upper` must be, relatively.
     max_seconds : float, optional
-        After this time it gives back what it has, with exact bounds; `closed` says whether that is
+        After this time it returns what it has, with exact bounds; `closed` says whether that is
         enough.
 
     Returns

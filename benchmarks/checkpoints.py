@@ -1,6 +1,6 @@
 """What checkpoints cost: training with and without them, saving one, resuming from one.
 
-    python benchmarks/checkpoints.py [--megabytes 200] [--rounds 5]
+    python benchmarks/checkpoints.py [--megabytes 200] [--rounds 5] [--bits 10 18 24]
 
 The tables of docs/how-to/checkpoints.md. Takes 400 MB of a temporary folder.
 """
@@ -11,6 +11,7 @@ import argparse
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,7 @@ from rosenblatt.data.source import LabelIndex
 from rosenblatt.io.progress import Watcher
 from rosenblatt.learn.machine_group import MachineGroup
 from rosenblatt.learn.settings import TrainingSettings
+from rosenblatt.stream.checkpoint import FORMAT
 from rosenblatt.stream.checkpoint_folder import CheckpointFolder
 
 
@@ -64,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--bits", type=int, nargs="+", default=[10, 18, 24])
     args = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,15 +95,16 @@ def main() -> None:
             )
             print(f"| the last tenth, after --resume | {rest:.2f} |")
         print("\n| one checkpoint | MB | seconds |\n|---|---|---|")
-        for bits in (10, 18, 24):
+        for bits in args.bits:
             labels = LabelIndex([0, 1], closed=True)
             group = MachineGroup(TrainingSettings(keep="average"), labels)
             row = Csr(np.ones(1), np.zeros(1, np.int32), np.array([0, 1], np.int32), 1 << bits)
             group.visit(Block(row, np.zeros(1, np.int32)))
             with CheckpointFolder(saved / str(bits)) as files:
-                state = group.get_state()
-                least = min(seconds(lambda: files.save(*state)) for _ in range(args.rounds))  # noqa: B023  # called at once
-            size = sum(a.nbytes for a in state[1].values()) / 1e6
+                facts, arrays = group.get_state()
+                save = partial(files.save, {"format": FORMAT, **facts}, arrays)
+                least = min(seconds(save) for _ in range(args.rounds))
+            size = sum(a.nbytes for a in arrays.values()) / 1e6
             print(f"| 2**{bits} features, averaged | {size:.2f} | {least:.3f} |")
 
 

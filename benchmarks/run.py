@@ -158,7 +158,7 @@ SCRIPTS = {
     "checkpoints": Script(
         "checkpoints.py",
         ("--megabytes", "200", "--rounds", "5"),
-        ("--megabytes", "5", "--rounds", "1"),
+        ("--megabytes", "5", "--rounds", "1", "--bits", "10"),
         {
             r"one pass over": ("how-to/checkpoints.md", "checkpoints"),
             r"one checkpoint": ("how-to/checkpoints.md", "checkpoints-size"),

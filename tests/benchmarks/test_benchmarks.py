@@ -14,6 +14,7 @@ sys.path.append(str(SCRIPTS))  # scripts import each other by name, as they do w
 # E402: they are found only now
 import accuracy  # noqa: E402
 import accuracy_tables  # noqa: E402
+import checkpoints  # noqa: E402
 import choices  # noqa: E402
 import datasets  # noqa: E402
 import fit  # noqa: E402
@@ -112,6 +113,13 @@ def test_a_child_imports_its_own_packages(tmp_path, monkeypatch):
     child.write_text("raise SystemExit('no rows')")
     with pytest.raises(RuntimeError, match="no rows"):
         report.run_child(str(child))
+
+
+def test_checkpoints_are_measured(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["checkpoints.py", *run.SCRIPTS["checkpoints"].quick])
+    checkpoints.main()
+    tables = report.tables_in(capsys.readouterr().out)
+    assert [len(text.splitlines()) for text in tables.values()] == [6, 3]
 
 
 def test_a_pass_is_the_difference_of_two_fits():

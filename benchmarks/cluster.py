@@ -3,7 +3,9 @@
     python benchmarks/run.py cluster [--quick]
 
 Every worker is a process with one thread; both clusters are on one machine. Rows are made on the
-workers and stay there. Seconds are those of the epochs, the best of several, in turns.
+workers and stay there. Seconds are those of the epochs, the best of several, in turns. The same
+epochs in processes that are joined by pipes show what Dask costs, whose scheduler needs a share of
+the same cores, and what two processes lose by sharing caches and memory.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import logging
+import multiprocessing
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +29,7 @@ from report import number, table
 from rosenblatt import Perceptron
 from rosenblatt import separability as separability_of_one
 from rosenblatt.cluster import DaskPerceptron, DaskSource, separability
+from rosenblatt.data.block import Block
 
 SHARDS = 8
 
@@ -71,6 +75,55 @@ def timed(model: Any, shards: DaskSource) -> float:
     return float(model.fit(shards).trace_.seconds)
 
 
+# ------------------------------------------------------------------ processes without Dask
+
+
+class PipedSource(DaskSource):
+    """The shards of another source, made again in processes that are joined to this by pipes."""
+
+    def __init__(self, like: DaskSource, processes: int, *rows: Any) -> None:
+        vars(self).update(vars(like))
+        spawn, each = multiprocessing.get_context("spawn"), len(like) // processes
+        self.pipes = []
+        for first in range(0, len(like), each):
+            here, there = spawn.Pipe()
+            args = (there, range(first, first + each), *rows)
+            spawn.Process(target=serve, args=args, daemon=True).start()
+            self.pipes.append(here)
+        for pipe in self.pipes:
+            pipe.recv()
+
+    def reduce(self, function: Callable[..., Any], combine: Callable[..., Any], *args: Any) -> Any:
+        for pipe in self.pipes:
+            pipe.send((function, args))
+        return combine([result for pipe in self.pipes for result in pipe.recv()])
+
+    def close(self) -> None:
+        for pipe in self.pipes:
+            pipe.send(None)
+
+
+def serve(pipe: Any, which: range, n: int, d: int, flipped: float, classes: int) -> None:
+    """Answer questions about some shards until None comes."""
+    blocks = []
+    for k in which:
+        X, y = block(k, n, d, flipped, classes)
+        blocks.append(Block(X, y.astype(np.int32), None, k * n))
+    pipe.send("ready")
+    while (question := pipe.recv()) is not None:
+        function, args = question
+        pipe.send([function(shard, *args) for shard in blocks])
+
+
+def without_dask(model: Any, like: DaskSource, processes: int, *rows: Any) -> float:
+    """Seconds of all epochs in processes of their own; they end with the same weights."""
+    shards = PipedSource(like, processes, *rows)
+    try:
+        return min(timed(model, shards) for _ in range(2))
+    finally:
+        shards.close()
+
+
 # --------------------------------------------------------------------- one worker and two
 
 
@@ -99,15 +152,22 @@ def speed(one: Any, two: Any, quick: bool) -> str:
                     ]
                     busy[client] = " and ".join(f"{u:.1f}" for u in used)
                 weights[client] = model.coef_
-        same = np.array_equal(weights[one], weights[two])
+        del parts
+        shards = held.pop(two)
+        held.clear()  # memory for the same rows in processes of their own
+        shards.futures = (None,) * SHARDS
+        plain = [without_dask(model, shards, k, n // SHARDS, d, 0.1, classes) for k in (1, 2)]
+        same = all(np.array_equal(weights[client], model.coef_) for client in (one, two))
         body.append(
             [name, f"{n:,} x {d}", epochs, number(best[one]), number(best[two]),
-             f"{best[one] / best[two]:.2f}", busy[one], busy[two], "yes" if same else "no"]
+             f"{best[one] / best[two]:.2f}", *map(number, plain), f"{plain[0] / plain[1]:.2f}",
+             busy[one], busy[two], "yes" if same else "no"]
         )  # fmt: skip
         print(body[-1], file=sys.stderr, flush=True)
     header = [
         "mode='online'", "rows", "epochs", "one worker, s", "two workers, s", "times as fast",
-        "CPU s, one worker", "CPU s, two workers", "same bits",
+        "one process without Dask, s", "two processes, s", "times as fast", "CPU s, one worker",
+        "CPU s, two workers", "same bits",
     ]  # fmt: skip
     return table(header, body)
 

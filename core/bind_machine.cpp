@@ -299,7 +299,9 @@ void bind_machine(nb::module_& m) {
             nb::arg("etas"))
         .def("log", log_of, "The updates that were noted: row, amount, visit, w, b, count.")
         .def("totals", totals_of, "Mistakes, updates, loss and norm of every epoch.")
-        .def("get_state", get_state, "What a run needs to continue, besides the arrays of weights.")
+        .def("get_state", get_state, nb::arg("order") = true,
+             "What a run needs to continue, besides the arrays of weights; within an epoch, the\n"
+             "order of visits is as long as the rows.")
         .def("set_state", set_state, nb::arg("state"), "Continue from what get_state returned.")
         .def_prop_ro("position", [](const MachineObject& s) { return s.machine.position; })
         .def_prop_ro("n_epochs", [](const MachineObject& s) { return s.machine.epochs.size(); })

@@ -29,7 +29,7 @@ class Turn {
     std::atomic<bool>& in_use_;
 };
 
-nb::dict get_state(MachineObject& self);
+nb::dict get_state(MachineObject& self, bool order);
 void set_state(MachineObject& self, nb::dict state);
 
 }  // namespace rosenblatt

@@ -1,5 +1,6 @@
 // Saving and restoring the state of a machine, for checkpoints and for runs that move to other arrays.
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -52,10 +53,11 @@ struct is_vector<std::vector<T>> : std::true_type {};
 
 namespace {
 
-nb::dict saved(MachineObject& self) {
+nb::dict saved(MachineObject& self, bool order = true) {
     nb::dict out;
     fields(self.machine, [&](const char* name, auto& field) {
         using T = std::decay_t<decltype(field)>;
+        if (!order && std::string_view(name) == "order") return;
         if constexpr (is_vector<T>::value)
             out[name] = copied(field);
         else
@@ -141,9 +143,9 @@ void assign_state(MachineObject& self, const nb::dict& state) {
 
 }  // namespace
 
-nb::dict get_state(MachineObject& self) {
+nb::dict get_state(MachineObject& self, bool order) {
     const Turn turn(self);
-    return saved(self);
+    return saved(self, order);
 }
 
 // A state that does not fit leaves the machine as it was.

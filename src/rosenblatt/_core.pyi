@@ -163,8 +163,11 @@ class Machine:
     def totals(self) -> dict:
         """Mistakes, updates, loss and norm of every epoch."""
 
-    def get_state(self) -> dict:
-        """What a run needs to continue, besides the arrays of weights."""
+    def get_state(self, order: bool = True) -> dict:
+        """
+        What a run needs to continue, besides the arrays of weights; within an epoch, the
+        order of visits is as long as the rows.
+        """
 
     def set_state(self, state: dict) -> None:
         """Continue from what get_state returned."""

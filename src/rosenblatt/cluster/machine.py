@@ -93,8 +93,10 @@ def visit_shard(block: Block, job: Visit) -> Sums:
     settings.check_weights(block.sample_weight)
     if job.variance is not None:
         state.variance = job.variance.copy()
-    runs, predicted, best = [], np.zeros(block.n_rows, np.int32), np.full(block.n_rows, -np.inf)
-    direct = settings.direct and state.n_planes > 1
+    runs, direct = [], settings.direct and state.n_planes > 1
+    predicted, best = np.zeros(0, np.int32), np.zeros(0)
+    if job.progressive:
+        predicted, best = np.zeros(block.n_rows, np.int32), np.full(block.n_rows, -np.inf)
     for k, (positive, table) in enumerate(zip(job.positive, job.class_weight, strict=True)):
         key = (job.seed, job.epoch, block.first_row, positive)
         seed = int(np.random.SeedSequence(key).generate_state(1)[0]) >> 1
@@ -104,7 +106,7 @@ def visit_shard(block: Block, job: Visit) -> Sums:
             np.zeros((block.n_rows, state.n_planes if direct else 1)) if job.progressive else None
         )
         machine.visit(block, seen)
-        runs.append(machine.core.get_state())
+        runs.append(machine.core.get_state(order=False))
         if seen is not None and len(job.positive) == 1:
             predicted = _core.decide(seen)
         elif seen is not None:  # the first of the best scores
@@ -116,11 +118,12 @@ def visit_shard(block: Block, job: Visit) -> Sums:
     else:
         for name in ("sum", "sum_b", "total"):
             sums[name] = np.array([run[name] for run in runs])
-    counted = block.y >= 0
-    if block.sample_weight is not None:
-        counted &= block.sample_weight > 0
-    sums["errors"] = int(np.count_nonzero((predicted != block.y) & counted))
-    sums["n_scored"] = int(np.count_nonzero(counted))
+    if job.progressive:
+        counted = block.y >= 0
+        if block.sample_weight is not None:
+            counted &= block.sample_weight > 0
+        sums["errors"] = int(np.count_nonzero((predicted != block.y) & counted))
+        sums["n_scored"] = int(np.count_nonzero(counted))
     return sums
 
 
@@ -251,8 +254,8 @@ class ClusterMachine(MachineGroup):
             machine.write_counts()
             machine.seconds += (time.perf_counter() - began) / len(active)
         self._rows_now, self._any_weight = source.n_rows, True
-        self.errors += total["errors"] if job.progressive else 0
-        self.n_scored += total["n_scored"] if job.progressive else 0
+        self.errors += total.get("errors", 0)
+        self.n_scored += total.get("n_scored", 0)
 
     def _mix(self, total: Sums, planes: Array, n_shards: int) -> None:
         """Take the mixture as common weights."""

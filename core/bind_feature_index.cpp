@@ -68,10 +68,7 @@ nb::list names_of(const FeatureIndex& self, const std::string& joint) {
 nb::ndarray<nb::numpy, int32_t> add_all(FeatureIndex& self, const FeatureIndex& other) {
     if (&self == &other || other.hash_bits() > 0)
         throw nb::value_error("features are added from another index that has names.");
-    std::vector<int32_t> columns(other.size());
-    for (size_t k = 0; k < other.size(); ++k)
-        columns[k] = static_cast<int32_t>(self.add(other.space(k), other.name(k)));
-    return copied(columns);
+    return copied(self.add_all(other));
 }
 
 // Give entries of rows, whose columns from `first` on are numbers of `columns`, those columns plus

@@ -22,6 +22,14 @@
 namespace rosenblatt {
 
 class FeatureIndex {
+    // Tells a feature by its column.
+    auto is(int32_t space, std::string_view word) const {
+        return [this, space, word](int32_t number) {
+            const auto column = static_cast<size_t>(number);
+            return space_of_[column] == space && name(column) == word;
+        };
+    }
+
   public:
     // Instead of a column: why there is none.
     enum : int64_t { UNKNOWN = -1, FULL = -2, TOO_LONG = -3, NOT_UTF8 = -4 };
@@ -44,32 +52,34 @@ class FeatureIndex {
     int64_t find(std::string_view space, std::string_view name) const {
         if (hash_bits_ > 0) return hashed(space, name);
         const int32_t number = spaces_.find(space);
-        if (number < 0 || slots_.empty()) return UNKNOWN;
-        return slots_[slot_of(tag_of(number, name), number, name)].column;
+        if (number < 0) return UNKNOWN;
+        return columns_.find(tag_of(space, name), is(number, name));
     }
 
     // The column of a feature, a new one if it has none yet. Beyond the limit on their number there
     // is none, unless it is `reserved`.
     int64_t add(std::string_view space, std::string_view name, bool reserved = false) {
         if (hash_bits_ > 0) return hashed(space, name);
-        const int32_t known = known_space(space);
-        uint32_t tag = known >= 0 ? tag_of(known, name) : 0;
-        if (known >= 0 && !slots_.empty()) {
-            const int32_t column = slots_[slot_of(tag, known, name)].column;
-            if (column >= 0) return column;
+        return add(tag_of(space, name), known_space(space), space, name, reserved);
+    }
+
+    // Add the features of another index in their order; their columns here.
+    std::vector<int32_t> add_all(const FeatureIndex& other) {
+        constexpr size_t AHEAD = 16;
+        std::vector<int32_t> columns(other.size()), spaces(other.spaces_.size(), -1);
+        const std::vector<uint32_t> tags = other.columns_.tags_of(other.size());
+        for (size_t k = 0; k < columns.size(); ++k) {
+            const std::string_view space = other.space(k);
+            if (hash_bits_ > 0) {
+                columns[k] = static_cast<int32_t>(hashed(space, other.name(k)));
+                continue;
+            }
+            if (k + AHEAD < columns.size()) columns_.expect(tags[k + AHEAD]);
+            int32_t& number = spaces[static_cast<size_t>(other.space_of_[k])];
+            if (number < 0) number = spaces_.find(space);
+            columns[k] = static_cast<int32_t>(add(tags[k], number, space, other.name(k), false));
         }
-        const auto size = static_cast<int64_t>(ends_.size());
-        if (size >= MOST || (size >= max_features_ && !reserved)) return FULL;
-        if (is_too_long(name) || is_too_long(space)) return TOO_LONG;
-        if (!valid(name) || (known < 0 && !valid(space))) return NOT_UTF8;
-        if (2 * (ends_.size() + 1) > slots_.size()) grow();
-        const int32_t number = known >= 0 ? known : spaces_.code(space);
-        if (known < 0) tag = tag_of(number, name);
-        slots_[slot_of(tag, number, name)] = {static_cast<int32_t>(size), tag};
-        names_.append(name);
-        ends_.push_back(names_.size());
-        space_of_.push_back(number);
-        return size;
+        return columns;
     }
 
     // Remove the features that were added last.
@@ -78,8 +88,8 @@ class FeatureIndex {
             const size_t last = ends_.size() - 1;
             // What was added later than a feature never lies before it on its path: an empty slot
             // in its place breaks no path.
-            const uint32_t tag = tag_of(space_of_[last], name(last));
-            slots_[slot_of(tag, space_of_[last], name(last))].column = UNKNOWN;
+            const uint32_t tag = tag_of(space(last), name(last));
+            columns_.slot(tag, is(space_of_[last], name(last))).number = -1;
             ends_.pop_back();
             space_of_.pop_back();
             names_.resize(last == 0 ? 0 : ends_[last - 1]);
@@ -171,48 +181,37 @@ class FeatureIndex {
         return number;
     }
 
-    static uint32_t tag_of(int32_t space, std::string_view word) {
-        const uint64_t h = seeded_hash(word, static_cast<uint64_t>(space));
-        return static_cast<uint32_t>(h ^ h >> 32);
+    // Equal in all indices.
+    static uint32_t tag_of(std::string_view space, std::string_view name) {
+        return HashedNumbers::tag_of(name, space.empty() ? 0 : seeded_hash(space));
     }
 
-    // The slot of a feature: the one that holds its column, or the empty one where it would go.
-    size_t slot_of(uint32_t tag, int32_t space, std::string_view word) const {
-        const size_t mask = slots_.size() - 1;
-        size_t slot = tag & mask;
-        for (; slots_[slot].column >= 0; slot = (slot + 1) & mask) {
-            const auto column = static_cast<size_t>(slots_[slot].column);
-            if (slots_[slot].tag == tag && space_of_[column] == space && name(column) == word)
-                break;
+    // As above, for a namespace whose number, -1 for a new one, is known.
+    int64_t add(uint32_t tag, int32_t number, std::string_view space, std::string_view name,
+                bool reserved) {
+        if (number >= 0) {
+            const int32_t column = columns_.find(tag, is(number, name));
+            if (column >= 0) return column;
         }
-        return slot;
+        const auto size = static_cast<int64_t>(ends_.size());
+        if (size >= MOST || (size >= max_features_ && !reserved)) return FULL;
+        if (is_too_long(name) || is_too_long(space)) return TOO_LONG;
+        if (!valid(name) || (number < 0 && !valid(space))) return NOT_UTF8;
+        columns_.make_room(ends_.size());
+        if (number < 0) number = spaces_.code(space);
+        columns_.slot(tag, is(number, name)) = {static_cast<int32_t>(size), tag};
+        names_.append(name);
+        ends_.push_back(names_.size());
+        space_of_.push_back(number);
+        return size;
     }
-
-    // In the order of columns, see `truncate`.
-    void grow() {
-        std::vector<Slot> held(ends_.size());
-        for (const Slot& slot : slots_)
-            if (slot.column >= 0) held[static_cast<size_t>(slot.column)] = slot;
-        slots_.assign(std::max<size_t>(16, 2 * slots_.size()), Slot());
-        for (const Slot& one : held) {
-            size_t slot = one.tag & (slots_.size() - 1);
-            while (slots_[slot].column >= 0) slot = (slot + 1) & (slots_.size() - 1);
-            slots_[slot] = one;
-        }
-    }
-
-    // The column of a feature and its hash, which tells most others apart without their names.
-    struct Slot {
-        int32_t column = static_cast<int32_t>(UNKNOWN);
-        uint32_t tag = 0;
-    };
 
     int hash_bits_;
     int64_t max_features_;
     size_t max_name_bytes_;
     WordTable spaces_;
     int32_t last_space_ = 0;
-    std::vector<Slot> slots_;
+    HashedNumbers columns_;
     std::string names_;
     std::vector<size_t> ends_;
     std::vector<int32_t> space_of_;

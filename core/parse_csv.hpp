@@ -13,6 +13,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -42,6 +44,32 @@ struct CsvOptions {
     size_t max_label_bytes = 1000;
 };
 
+// Whether a text is a missing value: nothing but blanks, or a mark.
+class MissingValues {
+  public:
+    explicit MissingValues(const std::vector<std::string>& marks) : marks_(marks) {
+        begins_[' '] = begins_['\t'] = true;
+        for (const std::string& mark : marks)
+            if (!mark.empty()) begins_[static_cast<unsigned char>(mark[0])] = true;
+    }
+    bool contain(std::string_view text) const {
+        if (text.empty()) return true;
+        if (!begins_[static_cast<unsigned char>(text.front())]) return false;  // as most do
+        text = without_blanks(text);
+        return text.empty() || std::find(marks_.begin(), marks_.end(), text) != marks_.end();
+    }
+    static std::string_view without_blanks(std::string_view text) {
+        const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+        while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+        while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+        return text;
+    }
+
+  private:
+    const std::vector<std::string>& marks_;
+    std::array<bool, 256> begins_{};
+};
+
 // A cell, or why there is none.
 struct CsvCell {
     const char* begin;  // of its text, without quotes
@@ -49,13 +77,43 @@ struct CsvCell {
     const char* after;  // at the delimiter or line end, or the end of the text
     bool quoted = false;
     bool escaped = false;      // holds two quotes for one
+    bool ascii = false;        // surely
     bool reached_end = false;  // the text ended first: more of it might change this
     LineError error = LineError::none;
     const char* at = nullptr;  // of the error
+
+    std::string_view text() const { return {begin, static_cast<size_t>(end - begin)}; }
 };
 
 inline bool at_line_end(const char* p, const char* end) {
     return p == end || *p == '\n' || (*p == '\r' && p + 1 < end && p[1] == '\n');
+}
+
+// Bytes of a word that are 0, by their high bits; those above the lowest one may be wrong.
+inline uint64_t zero_bytes(uint64_t word) {
+    return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
+}
+
+// The first delimiter, line end or quote in [p, end), or a place shortly before it. `high` gets a bit
+// of the bytes that were looked at, which tells whether one of them is not ASCII.
+inline const char* skip_plain_bytes(const char* p, const char* end, char delimiter,
+                                    uint64_t& high) {
+    constexpr uint64_t ones = 0x0101010101010101;
+    if constexpr (std::endian::native != std::endian::little) {
+        high = ones;
+        return p;
+    }
+    const uint64_t delimiters = ones * static_cast<unsigned char>(delimiter);
+    for (; end - p >= 8; p += 8) {
+        uint64_t word;
+        std::memcpy(&word, p, sizeof word);
+        high |= word & 0x8080808080808080;
+        const uint64_t found = zero_bytes(word ^ delimiters) | zero_bytes(word ^ (ones * '\n')) |
+                               zero_bytes(word ^ (ones * '\r')) | zero_bytes(word ^ (ones * '"'));
+        if (found != 0) return p + std::countr_zero(found) / 8;
+    }
+    high |= end != p;  // the rest is not looked at
+    return p;
 }
 
 inline CsvCell scan_cell(const char* p, const char* end, char delimiter, size_t longest) {
@@ -89,8 +147,10 @@ inline CsvCell scan_cell(const char* p, const char* end, char delimiter, size_t 
         cell.reached_end = cell.after == end || (*cell.after == '\r' && cell.after + 1 == end);
         return at_line_end(cell.after, end) ? cell : fail(LineError::after_quote, cell.after);
     }
-    for (;; ++p) {
+    uint64_t high = 0;
+    for (p = skip_plain_bytes(p, end, delimiter, high);; ++p) {
         cell.end = cell.after = p;
+        cell.ascii = high == 0;
         if (p == end) {
             cell.reached_end = true;
             return cell;
@@ -187,7 +247,12 @@ struct ParsedTable {
 class CsvParser {
   public:
     CsvParser(const char* text, size_t size, const CsvOptions& options, ParsedTable& table)
-        : text_(text), end_(text + size), options_(options), table_(table) {
+        : text_(text),
+          end_(text + size),
+          options_(options),
+          missing_(options.missing),
+          missing_labels_(options.missing_labels),
+          table_(table) {
         size_t safe = size > kSlack ? size - kSlack : 0;
         while (safe > 0 && text[safe - 1] != '\n') --safe;
         safe_ = text + safe;
@@ -222,6 +287,12 @@ class CsvParser {
         int32_t cell;
     };
 
+    struct Text {
+        std::string_view text;
+        int64_t odd_column;  // of a mixed column; -1: a text or label column
+        bool escaped, missing;
+    };
+
     const char* parse_record(const char* const record) {
         double* const numbers = table_.numbers.get() + table_.n_rows * table_.n_numbers;
         const size_t n_cells = options_.kinds.size();
@@ -247,7 +318,7 @@ class CsvParser {
             if (cell.error != LineError::none)
                 return refuse(record, {cell.error, cell.at, cell_number});
             plain &= !cell.quoted;
-            if (!is_utf8(cell.begin, cell.end))
+            if (!cell.ascii && !is_utf8(cell.begin, cell.end))
                 return refuse(record, {LineError::not_utf8, p, cell_number});
             if (kind == CellKind::number || kind == CellKind::mixed) {
                 const LineError error = cell_number_of(cell, kind, numbers[number], number);
@@ -255,15 +326,13 @@ class CsvParser {
                 ++number;
             } else if (kind != CellKind::skip) {
                 if (kind == CellKind::label) {
-                    const auto size = static_cast<size_t>(cell.end - cell.begin);
-                    if (size > options_.max_label_bytes)
+                    if (cell.text().size() > options_.max_label_bytes)
                         return refuse(record, {LineError::label_too_long, p, cell_number});
-                    if (is_missing(cell, options_.missing_labels)) {
+                    if (missing_labels_.contain(cell.text()))
                         return refuse(record, {LineError::missing_label, p, cell_number});
-                    }
                 }
-                texts_.push_back(
-                    {cell, kind == CellKind::text && is_missing(cell, options_.missing), -1});
+                const bool missing = kind == CellKind::text && missing_.contain(cell.text());
+                texts_.push_back({cell.text(), -1, cell.escaped, missing});
             }
             p = cell.after;
             if (p < end_ && *p == delimiter) continue;
@@ -301,10 +370,7 @@ class CsvParser {
 
     // The number of a cell of a number or mixed column; missing and odd cells give NaN.
     LineError cell_number_of(const CsvCell& cell, CellKind kind, double& value, size_t column) {
-        std::string_view text(cell.begin, static_cast<size_t>(cell.end - cell.begin));
-        while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-            text.remove_prefix(1);
-        while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+        const std::string_view text = MissingValues::without_blanks(cell.text());
         scratch_.assign(text);
         scratch_.append(1 + kSlack, '\n');
         const Number number = parse_number(scratch_.data());
@@ -320,22 +386,13 @@ class CsvParser {
             return large ? LineError::out_of_range : LineError::not_a_number;
         }
         value = std::numeric_limits<double>::quiet_NaN();
-        if (!is_missing(cell, options_.missing))
-            texts_.push_back({cell, false, static_cast<int64_t>(column)});
+        if (!missing_.contain(cell.text()))
+            texts_.push_back({cell.text(), static_cast<int64_t>(column), cell.escaped, false});
         return LineError::none;
     }
 
-    // Whether the cell holds nothing but blanks, or a mark.
-    static bool is_missing(const CsvCell& cell, const std::vector<std::string>& marks) {
-        std::string_view text(cell.begin, static_cast<size_t>(cell.end - cell.begin));
-        while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-            text.remove_prefix(1);
-        while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-        return text.empty() || std::find(marks.begin(), marks.end(), text) != marks.end();
-    }
-
-    std::string_view content(const CsvCell& cell) {
-        const std::string_view text(cell.begin, static_cast<size_t>(cell.end - cell.begin));
+    std::string_view content(const Text& cell) {
+        const std::string_view text = cell.text;
         if (!cell.escaped) return text;
         scratch_.clear();
         for (size_t k = 0; k < text.size(); ++k) {
@@ -352,9 +409,9 @@ class CsvParser {
             if (text.odd_column >= 0) {
                 TextCells& odd = table_.odd[static_cast<size_t>(text.odd_column)];
                 odd.rows.push_back(static_cast<int32_t>(table_.n_rows));
-                odd.codes.push_back(odd.words.code(content(text.cell)));
+                odd.codes.push_back(odd.words.code(content(text)));
             } else {
-                codes[column] = text.missing ? -1 : table_.words[column].code(content(text.cell));
+                codes[column] = text.missing ? -1 : table_.words[column].code(content(text));
                 ++column;
             }
         }
@@ -387,14 +444,9 @@ class CsvParser {
         return found.next;
     }
 
-    struct Text {
-        CsvCell cell;
-        bool missing;
-        int64_t odd_column;  // of a mixed column; -1: a text or label column
-    };
-
     const char *text_, *end_, *safe_;
     const CsvOptions& options_;
+    const MissingValues missing_, missing_labels_;
     ParsedTable& table_;
     std::vector<Text> texts_;
     std::string scratch_;

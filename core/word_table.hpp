@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "prefetch.hpp"
+
 namespace rosenblatt {
 
 // A hash that is seeded per process, so that no file can be made to fill one slot.
@@ -27,43 +29,108 @@ inline size_t seeded_hash(std::string_view word, uint64_t start = 0) {
         h *= seeds[1];
         h ^= h >> 29;
     };
-    size_t k = 0;
-    uint64_t part = 0;
-    for (; k + 8 <= word.size(); k += 8) {
-        std::memcpy(&part, word.data() + k, 8);
+    const char* p = word.data();
+    size_t left = word.size();
+    uint64_t part;
+    for (; left >= 8; left -= 8, p += 8) {
+        std::memcpy(&part, p, 8);
         mix(part);
     }
-    if (k < word.size()) {
-        part = 0;
-        for (size_t j = word.size(); j-- > k;)
-            part = part << 8 | static_cast<unsigned char>(word[j]);
-        mix(part);
+    if (left >= 4) {  // two parts that may overlap
+        uint32_t first, last;
+        std::memcpy(&first, p, 4);
+        std::memcpy(&last, p + left - 4, 4);
+        mix(uint64_t{last} << 32 | first);
+    } else if (left > 0) {
+        const auto byte = [&](size_t k) { return uint64_t{static_cast<unsigned char>(p[k])}; };
+        mix(byte(0) | byte(left / 2) << 8 | byte(left - 1) << 16);
     }
     return static_cast<size_t>(h ^ h >> 31);
 }
 
+// Numbers of texts by 32 bits of their hashes, in an open-addressing table.
+class HashedNumbers {
+  public:
+    struct Slot {
+        int32_t number = -1;
+        uint32_t tag = 0;  // which tells most other texts apart without looking at them
+    };
+
+    static uint32_t tag_of(std::string_view text, uint64_t start = 0) {
+        const uint64_t h = seeded_hash(text, start);
+        return static_cast<uint32_t>(h ^ h >> 32);
+    }
+
+    // The slot of the number with this tag that is_it(number), or the empty one where it would go.
+    template <class IsIt>
+    Slot& slot(uint32_t tag, IsIt is_it) {
+        return slots_[place(tag, is_it)];
+    }
+
+    // The number with this tag that is_it(number), -1 if there is none.
+    template <class IsIt>
+    int32_t find(uint32_t tag, IsIt is_it) const {
+        return slots_.empty() ? -1 : slots_[place(tag, is_it)].number;
+    }
+
+    // Have room for one more than `size` numbers. They are placed anew in their order, so no number
+    // lies before a lower one on the path of that one.
+    void make_room(size_t size) {
+        if (2 * (size + 1) <= slots_.size()) return;
+        const std::vector<uint32_t> tags = tags_of(size);
+        slots_.assign(std::max<size_t>(16, 2 * slots_.size()), Slot());
+        for (size_t k = 0; k < size; ++k)
+            slot(tags[k], [](int32_t) { return false; }) = {static_cast<int32_t>(k), tags[k]};
+    }
+
+    // The tags of numbers below `size`.
+    std::vector<uint32_t> tags_of(size_t size) const {
+        std::vector<uint32_t> tags(size);
+        for (const Slot& slot : slots_)
+            if (slot.number >= 0) tags[static_cast<size_t>(slot.number)] = slot.tag;
+        return tags;
+    }
+
+    // Ask for the memory of a slot that is needed soon.
+    void expect(uint32_t tag) const { prefetch(slots_.data() + (tag & (slots_.size() - 1))); }
+
+  private:
+    template <class IsIt>
+    size_t place(uint32_t tag, IsIt is_it) const {
+        const size_t mask = slots_.size() - 1;
+        size_t k = tag & mask;
+        while (slots_[k].number >= 0 && !(slots_[k].tag == tag && is_it(slots_[k].number)))
+            k = (k + 1) & mask;
+        return k;
+    }
+
+    std::vector<Slot> slots_;
+};
+
 // Distinct words, numbered in the order in which they came.
 class WordTable {
+    // Tells a word by its number.
+    auto is(std::string_view word) const {
+        return
+            [this, word](int32_t number) { return (*this)[static_cast<size_t>(number)] == word; };
+    }
+
   public:
     // The number of a word; a new one gets the next.
     int32_t code(std::string_view word) {
-        if (2 * (ends_.size() + 1) > slots_.size()) grow();
-        size_t slot = seeded_hash(word) & (slots_.size() - 1);
-        for (; slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
-            if ((*this)[static_cast<size_t>(slots_[slot])] == word) return slots_[slot];
+        numbers_.make_room(size());
+        const uint32_t tag = HashedNumbers::tag_of(word);
+        HashedNumbers::Slot& slot = numbers_.slot(tag, is(word));
+        if (slot.number < 0) {
+            slot = {static_cast<int32_t>(size()), tag};
+            text_.append(word);
+            ends_.push_back(text_.size());
         }
-        slots_[slot] = static_cast<int32_t>(ends_.size());
-        text_.append(word);
-        ends_.push_back(text_.size());
-        return slots_[slot];
+        return slot.number;
     }
     // The number of a word, -1 if it has none.
     int32_t find(std::string_view word) const {
-        if (slots_.empty()) return -1;
-        size_t slot = seeded_hash(word) & (slots_.size() - 1);
-        while (slots_[slot] >= 0 && (*this)[static_cast<size_t>(slots_[slot])] != word)
-            slot = (slot + 1) & (slots_.size() - 1);
-        return slots_[slot];
+        return numbers_.find(HashedNumbers::tag_of(word), is(word));
     }
     size_t size() const { return ends_.size(); }
     std::string_view operator[](size_t k) const {
@@ -72,17 +139,7 @@ class WordTable {
     }
 
   private:
-    void grow() {
-        std::vector<int32_t> slots(std::max<size_t>(16, 2 * slots_.size()), -1);
-        for (size_t k = 0; k < ends_.size(); ++k) {
-            size_t slot = seeded_hash((*this)[k]) & (slots.size() - 1);
-            while (slots[slot] >= 0) slot = (slot + 1) & (slots.size() - 1);
-            slots[slot] = static_cast<int32_t>(k);
-        }
-        slots_ = std::move(slots);
-    }
-
-    std::vector<int32_t> slots_;
+    HashedNumbers numbers_;
     std::vector<size_t> ends_;
     std::string text_;
 };

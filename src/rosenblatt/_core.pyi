@@ -533,20 +533,26 @@ class Order:
     def arrange(self, n: int) -> NDArray[numpy.int64]:
         """Row numbers of the next epoch of n rows."""
 
-def assemble_rows(n_rows: int, parts: Sequence[tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64] | None]]) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]:
+def assemble_rows(n_rows: int, parts: Sequence[tuple[numpy.typing.NDArray[numpy.int32] | numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]]) -> tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]:
     """
-    CSR rows (indptr, indices, values) from features with a column per row, -1 for none,
-    and a value per row, or 1.
+    CSR rows (indptr, indices, values) from parts that have a cell per row: numbers and their
+    column, NaN for none, or places of words, -1 for none, and the column of each word, -1
+    for none.
     """
 
-def standardize_csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+def least_and_greatest(values: numpy.typing.NDArray[numpy.float64]) -> tuple[float, float]:
     """
-    Standardize columns of rows in place, with means and deviations that run; a row that is
-    not finite then, or -1.
+    Of the numbers that are not NaN; infinity and -infinity if there are none.
+    """
+
+def standardize_csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], entries: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    Standardize columns of rows in place, with means and deviations that run, and count the
+    entries of each column; a row that is not finite then, or -1.
     """
 
 def standardize_dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
-    """The same for dense rows."""
+    """The same for dense rows, whose entries are all there."""
 
 class GramBlock:
     """Rows of a kernel perceptron in visiting order."""

@@ -82,7 +82,7 @@ def fast_records(data, n_cells, delimiter=",", longest=ANY):
     return rows, [(bad.line, bad.error.name) for bad in table.bad_lines], table
 
 
-CELLS = st.text(alphabet='ab1.,;"\n\r é\0', max_size=6)
+CELLS = st.text(alphabet='ab1.,;"\n\r é\0', max_size=6) | st.text(alphabet='a,"é', max_size=20)
 
 
 @st.composite

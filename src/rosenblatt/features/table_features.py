@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rosenblatt._core import FeatureIndex, assemble_rows
+from rosenblatt._core import FeatureIndex, assemble_rows, least_and_greatest
 from rosenblatt.data.block import Csr
 from rosenblatt.errors import DataError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
@@ -165,9 +165,10 @@ class TableFeatures:
             If a column is not there, or not of its kind.
         """
         columns = [self._column(batch, name) for name in self.kinds]
-        texts = list(map(self._texts, self.kinds, columns))
+        missing = list(map(_missing, columns))
+        texts = list(map(self._texts, self.kinds, columns, missing))
         if not self.closed if grow is None else grow:
-            self._count(columns, batch.n_rows)
+            self._count(columns, missing)
             self._add(texts)
         plain = self.all_numbers and not self.index.hash_bits and not any(texts)
         if plain and len(columns) == self.n_features:
@@ -175,9 +176,9 @@ class TableFeatures:
             for k, column in enumerate(columns):
                 table[:, k] = column.values
             return table
-        parts: list[tuple[Columns, npt.NDArray[np.float64] | None]] = []
+        parts: list[tuple[Array, Columns]] = []
         for name, column, lists in zip(self.kinds, columns, texts, strict=True):
-            parts += self._parts(name, column, lists, batch.n_rows)
+            parts += self._parts(name, column, lists)
         indptr, indices, values = assemble_rows(batch.n_rows, parts)
         return Csr(values, indices, indptr, self.n_features)
 
@@ -195,12 +196,11 @@ class TableFeatures:
             )
         return column
 
-    def _texts(self, name: str, column: Any) -> list[Texts]:
+    def _texts(self, name: str, column: Any, missing: npt.NDArray[np.bool_]) -> list[Texts]:
         """The features of a column that are texts, and the mark of missing cells."""
         found: list[Texts] = []
-        missing = _missing(column)
         if missing.any():
-            found.append(("", (self._mark(name, "missing"),), np.where(missing, 0, -1)))
+            found.append(("", (self._mark(name, "missing"),), missing.astype(np.int32) - 1))
         texts = column if isinstance(column, TextColumn) else column.texts
         if texts is not None:
             found.append((name, texts.words, texts.codes))
@@ -209,20 +209,21 @@ class TableFeatures:
             found += [(f"{name} {part}", words, codes) for part, words, codes in parts]
         return found
 
-    def _count(self, columns: Sequence[Any], n_rows: int) -> None:
+    def _count(self, columns: Sequence[Any], missing: Sequence[npt.NDArray[np.bool_]]) -> None:
         """Count the cells of each column."""
-        for counts, column in zip(self.counts.values(), columns, strict=True):
-            counts.rows += n_rows
-            counts.missing += int(_missing(column).sum())
+        for counts, column, absent in zip(self.counts.values(), columns, missing, strict=True):
+            counts.rows += len(absent)
+            counts.missing += int(absent.sum())
             texts = column if isinstance(column, TextColumn) else column.texts
             if texts is not None:
-                given = texts.codes[texts.codes >= 0]
-                counts.texts += len(given)
-                if not isinstance(column, TextColumn) and counts.example is None and len(given):
-                    counts.example = texts.words[given[0]]
+                given = texts.codes >= 0
+                counts.texts += int(given.sum())
+                if not isinstance(column, TextColumn) and counts.example is None and given.any():
+                    counts.example = texts.words[texts.codes[given.argmax()]]
             if isinstance(column, NumberColumn):
-                counts.least = float(np.fmin.reduce(column.values, initial=counts.least))
-                counts.greatest = float(np.fmax.reduce(column.values, initial=counts.greatest))
+                least, greatest = least_and_greatest(column.values)
+                counts.least = min(counts.least, least)
+                counts.greatest = max(counts.greatest, greatest)
 
     def _add(self, columns: Sequence[list[Texts]]) -> None:
         """Give new features their columns, in the order of rows, then of the table."""
@@ -253,31 +254,29 @@ class TableFeatures:
         return f"{name}={mark}"
 
     def _parts(
-        self, name: str, column: Any, lists: Sequence[Texts], n_rows: int
-    ) -> Iterable[tuple[Columns, npt.NDArray[np.float64] | None]]:
-        """Features of a column: their columns and values, one of each per row."""
-        instead = np.zeros(n_rows, bool)  # of a number
+        self, name: str, column: Any, lists: Sequence[Texts]
+    ) -> Iterable[tuple[Array, Columns]]:
+        """Features of a column, as `assemble_rows` takes them."""
+        instead = []  # of a number
         for space, words, codes in lists:
             found = self.index.find_all(list(words), space)
             if space == name:
                 found[found < 0] = self.index.find(f"{name}=other")
-            columns = np.append(found, np.int32(-1))[codes]
             if space in ("", name):
-                instead |= columns >= 0
-            yield columns, None
+                instead.append((codes, found))
+            yield codes, found
         if isinstance(column, TextColumn):
             return
         if isinstance(column, DateColumn):
             values = np.where(np.isnat(column.values), np.nan, column.values.astype(np.int64) / DAY)
         else:
             values = column.values
-        given = ~np.isnan(values)
         if name in self.fill:
-            filled = ~given & ~instead
+            filled = np.isnan(values)
+            for codes, found in instead:
+                filled &= np.append(found, np.int32(-1))[codes] < 0
             values = np.where(filled, self.fill[name], values)
-            given |= filled
-        number = self.index.find(name)
-        yield np.where(given, np.int32(number), np.int32(-1)), np.where(given, values, 0.0)
+        yield values, np.array([self.index.find(name)], np.int32)
 
     def count(self, other: TableFeatures) -> None:
         """Add the counts of another table, whose rows come after these."""

@@ -170,6 +170,8 @@ class MachineGroup:
                 self._rebuild(planes)
         # a source may name classes of which it has given no row yet
         first_rows = np.where(learner.counts == 0, block.n_rows, -1)
+        if not (first_rows >= 0).any():
+            return first_rows
         codes, rows = np.unique(block.y, return_index=True)
         given = self.labels.class_numbers[codes[codes >= 0]]
         first_rows[given] = np.minimum(first_rows[given], rows[codes >= 0])

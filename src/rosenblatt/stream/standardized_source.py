@@ -53,8 +53,10 @@ class Standardizer:
         moments = (self.count, self.mean, self.squares)
         values = np.array(X.data if isinstance(X, Csr) else X, np.float64)
         if isinstance(X, Csr):
-            self._count(X.indices[X.indptr[min(first_new, X.shape[0])] :], X.n_features)
-            bad = standardize_csr(X.indptr, X.indices, values, place, first_new, *moments)
+            self._widen(X.n_features)
+            bad = standardize_csr(
+                X.indptr, X.indices, values, place, first_new, *moments, self.entries
+            )
             X = X._replace(data=values)
         else:
             bad = standardize_dense(values, place, first_new, *moments)
@@ -103,17 +105,15 @@ class Standardizer:
 
     def deviations(self, n_features: int) -> Array:
         """The deviation of each feature in the rows that were seen; p (1 - p) for categories."""
-        self._count(np.zeros(0, np.int32), n_features)
+        self._widen(n_features)
         share = np.minimum(self.entries / max(1, self.n_seen), 1.0)
         found = np.sqrt(share * (1.0 - share))
         found[self.columns] = self.deviation
         return found
 
-    def _count(self, indices: npt.NDArray[np.int32], width: int) -> None:
-        """Count the entries of rows that are new."""
-        entries = np.bincount(indices, minlength=max(width, len(self.entries))).astype(np.float64)
-        entries[: len(self.entries)] += self.entries
-        self.entries = entries
+    def _widen(self, width: int) -> None:
+        """Have a count of entries for so many features at least."""
+        self.entries = np.append(self.entries, np.zeros(max(0, width - len(self.entries))))
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint needs: facts as JSON can hold them, and arrays."""

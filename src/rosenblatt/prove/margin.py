@@ -49,7 +49,7 @@ Array = npt.NDArray[Any]
 Number = float | Fraction
 EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
-PER_READING = 200  # rows of each class that a reading adds to the working set
+PER_READING = 300  # rows of each class that a reading adds to the working set
 NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
 BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
 EXACT_ROWS = 400  # of a rational system that is tried
@@ -169,6 +169,8 @@ class _Search:
     ----------
     groups : int
         2: the nearest points of the hulls of the two classes. 1: of the hull of all z_i and 0.
+    means : array of shape (2, n_features)
+        Of the two classes, +1 first, in floats: where `by_floats` begins.
     rtol : float
         The floats stop when rows further down by this, relatively, are no longer found.
     corral : Corral
@@ -178,13 +180,16 @@ class _Search:
 
     def __init__(self, cone: Cone, groups: int, rtol: float, limits: Limits) -> None:
         self.cone, self.groups, self.rtol, self.limits = cone, groups, rtol, limits
-        tops, *firsts = zip(*cone.map(_summary), strict=True)
+        exponents, firsts, counts, sums = zip(*cone.map(_summary), strict=True)
         # powers of two bring the largest entry to about 1: exact, and squares stay in range
-        self.exponent = max(math.frexp(max(tops))[1], 1 if cone.constant else -1000)
+        self.exponent = max(*exponents, 1 if cone.constant else -1000)
+        shifts = np.array(exponents) - self.exponent
+        sums = np.ldexp(sums, shifts[:, None, None]).sum(axis=0)
+        self.means = sums / np.sum(counts, axis=0)[:, None]  # of the classes
         self.rows = np.zeros(0, dtype=np.int64)  # the working set
         self.Z, self.group = np.zeros((0, cone.n_columns)), np.zeros(0, dtype=np.int64)
         self.weights = np.zeros(0)
-        self._add(np.array([min(r for r in rows if r >= 0) for rows in firsts]))
+        self._add(np.array([min(r for r in rows if r >= 0) for rows in zip(*firsts, strict=True)]))
         self.weights += 1.0
         self.pace = 0.0  # seconds that the last solve took, divided by the cube of its size
 
@@ -194,19 +199,19 @@ class _Search:
 
     def by_floats(self) -> None:
         """Alternate: the smallest point over the working set, and a reading of all rows."""
-        least = math.inf
+        p, square = np.zeros(self.cone.n_columns), math.inf
+        p[: self.cone.n_features] = self.means[0] - self.means[1]
         while not self._late:
-            sums = np.bincount(self.group, self.weights, self.groups)
-            p = self.Z.T @ (self.weights / sums[self.group])
-            square = float(p @ p)
-            if square <= NOTHING * self._size**2 or square >= least:
-                break
-            least = square
             found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), PER_READING)
             lowest = [float(scores.min(initial=math.inf)) for _, scores in found]
             level = sum(lowest) if self.groups == 2 else min(lowest)
             fresh = self._add(np.concatenate([rows for rows, _ in found]))
-            if square - level <= self.rtol / 8 * square or not fresh or not self._solve():
+            if level >= (1 - self.rtol / 8) * square or not fresh or not self._solve():
+                break
+            sums = np.bincount(self.group, self.weights, self.groups)
+            p, least = self.Z.T @ (self.weights / sums[self.group]), square
+            square = float(p @ p)
+            if square <= NOTHING * self._size**2 or square >= least:
                 break
         self.corral = self._exact_corral()
 
@@ -307,12 +312,17 @@ class _Search:
         return point, square / Fraction(4) ** self.corral.exponent
 
 
-def _summary(block: ConeBlock) -> tuple[float, int, int]:
-    """The largest |entry| of a block; the first row of each class, +1 first, or -1."""
+def _summary(block: ConeBlock) -> tuple[int, list[int], list[int], list[Array]]:
+    """Of a block: the exponent e of its largest entry; and for each class, +1 first,
+    its first row or -1, how many rows it has, and the sum of their x_i times 2^-e.
+    """
     top = max(float(block.X.max()), -float(block.X.min()))
-    mine = [np.flatnonzero(block.sign == label) for label in (1, -1)]
-    first = [block.first_row + int(at[0]) if at.size else -1 for at in mine]
-    return top, first[0], first[1]
+    exponent = max(math.frexp(top)[1], -1000)
+    mine = [block.sign == label for label in (1, -1)]
+    first = [block.first_row + int(rows.argmax()) if rows.any() else -1 for rows in mine]
+    unit = math.ldexp(1.0, -exponent)
+    sums = [np.asarray(unit * rows @ block.X) for rows in mine]
+    return exponent, first, [int(rows.sum()) for rows in mine], sums
 
 
 # ---------------------------------------------------------------------- what is returned

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rosenblatt import read
 from rosenblatt.errors import DataError, FileError
-from rosenblatt.io.location import Fingerprint, Piece, format_of_bytes, locate, split
+from rosenblatt.io.formats import format_of_bytes
+from rosenblatt.io.location import Fingerprint, Piece, locate, split
 from rosenblatt.io.reader import open_source
 
 

@@ -16,7 +16,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from rosenblatt.data.cone import as_cone
 from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import DataError, LimitError, ParameterError
-from rosenblatt.io.location import Piece, format_of_bytes
+from rosenblatt.io.formats import format_of_bytes
+from rosenblatt.io.location import Piece
 from rosenblatt.io.progress import Progress
 from rosenblatt.io.reader import FileChunks, ReadOptions, open_source, read, read_chunks
 from rosenblatt.io.text_format import Labels

@@ -14,11 +14,11 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from rosenblatt.errors import LimitError, MissingPackageError
+from rosenblatt.io.formats import BYTE_ORDER_MARK
 from rosenblatt.io.limits import LINE_BYTES
 from rosenblatt.io.location import Piece, readable
 
 GZIP, BZIP2, ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 AHEAD = 3  # blocks that are read before they are needed
 
 Result = TypeVar("Result")

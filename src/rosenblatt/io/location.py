@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,17 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rosenblatt.errors import DataError, FileError, MissingPackageError, ParameterError
+from rosenblatt.io.formats import BY_SUFFIX, FORMATS
 from rosenblatt.io.limits import FILES
 
-FORMATS = {
-    ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".vw": "vw", ".csv": "csv",
-    ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet",
-}  # fmt: skip
-KNOWN = ("libsvm", "vw", "csv", "parquet")
 COMPRESSED = (".gz", ".bz2", ".zst")
 STANDARD_INPUT = "-"
-NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-ROW = re.compile(rb"\s*%b(\s+qid:[0-9]+)?(\s+[0-9]+:%b)+\s*(#.*)?$" % (NUMBER, NUMBER))
 SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # parts of a file that a fingerprint reads
 
 
@@ -117,7 +110,7 @@ def locate(place: Any, format: str | None = None) -> list[Piece]:
     kinds = sorted({str(piece.format) for piece in kept})
     if not kept:
         raise DataError(
-            f"the folder {place} has no file whose name tells its format ({', '.join(FORMATS)}; "
+            f"the folder {place} has no file whose name tells its format ({', '.join(BY_SUFFIX)}; "
             "also compressed). Give another folder, or the format: format='csv' in Python, "
             "--format on the command line."
         )
@@ -164,7 +157,8 @@ def split(pieces: Sequence[Piece], size: int) -> list[Piece]:
     """Large plain text files of lines in pieces of about this size, for workers."""
     parts = []
     for piece in pieces:
-        plain = piece.format in ("libsvm", "vw") and not piece.url.lower().endswith(COMPRESSED)
+        lines = piece.format is not None and FORMATS[piece.format].is_lines
+        plain = lines and not piece.url.lower().endswith(COMPRESSED)
         n = -(-piece.size // size) if plain else 1
         edges = [piece.size * k // n for k in range(n + 1)] if n > 1 else []
         parts += [replace(piece, start=a, length=b - a) for a, b in pairwise(edges)] or [piece]
@@ -177,7 +171,7 @@ def format_of_name(name: str) -> str | None:
     >>> format_of_name("rows.TSV.gz"), format_of_name("rows.txt")
     ('csv', None)
     """
-    return FORMATS.get(suffix_of(name))
+    return BY_SUFFIX.get(suffix_of(name))
 
 
 def suffix_of(name: str) -> str:
@@ -185,31 +179,6 @@ def suffix_of(name: str) -> str:
     path = PurePosixPath(name.partition("?")[0] if is_url(name) else Path(name).name)
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in COMPRESSED]
     return suffixes[-1] if suffixes else ""
-
-
-def format_of_bytes(head: bytes) -> str | None:
-    """The format of a file that begins with these bytes, if it can be told.
-
-    >>> [format_of_bytes(b) for b in (b"+1 3:1 7:0.5", b"1 |f a b:2", b"1.5,2,spam", b"?")]
-    ['libsvm', 'vw', 'csv', None]
-    >>> format_of_bytes(b"2020-01-01 10:30:00,5,a")
-    'csv'
-    """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
-    for line in lines:
-        if not line.strip() or line.startswith(b"#"):
-            continue
-        if b"|" in line.partition(b"#")[0]:
-            return "vw"
-        if ROW.match(line):
-            return "libsvm"
-        if b"," in line:
-            return "csv"
-    # a line that is cut, or malformed further on
-    rows = [line for line in lines if re.match(rb"\s*%b\s+[0-9]+:%b" % (NUMBER, NUMBER), line)]
-    return "libsvm" if rows else None
 
 
 @contextmanager

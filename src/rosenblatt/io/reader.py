@@ -17,20 +17,17 @@ from rosenblatt.data.source import LabelIndex, Source
 from rosenblatt.errors import DataError, MalformedLineError, NoRowsError, ParameterError
 from rosenblatt.io.bad_lines import SkippedLines
 from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.csv import Csv
-from rosenblatt.io.libsvm import Libsvm
-from rosenblatt.io.location import KNOWN, Piece, format_of_bytes, locate
-from rosenblatt.io.parquet import Parquet, dataset_piece, is_dataset
+from rosenblatt.io.formats import FORMATS, format_of_bytes
+from rosenblatt.io.location import Piece, locate
+from rosenblatt.io.parquet import dataset_piece, is_dataset
 from rosenblatt.io.progress import Progress
 from rosenblatt.io.text_format import (
-    SETTINGS,
     Format,
     Parsed,
     ReadOptions,
     Rows,
     is_whole,
 )
-from rosenblatt.io.vw import VWText
 
 PEEK = 1 << 16  # bytes that tell the format
 
@@ -196,7 +193,7 @@ class FileSource(Source):
         """What was asked for, as JSON can hold it."""
         options = self.options
         held: dict[str, Any] = {"format": self.format.name, "on_error": options.on_error}
-        for name in SETTINGS[self.format.name]:
+        for name in FORMATS[self.format.name].settings:
             value = getattr(options, name)
             held[name] = value if isinstance(value, bool | int | str | None) else repr(value)
         return held
@@ -235,7 +232,7 @@ def identify(place: Any, format: str | None = None) -> Identified:
     if name is None:
         raise DataError(
             f"cannot tell the format of {first} from its name or its first bytes. Say it: "
-            f"format={' or '.join(map(repr, KNOWN))}; --format on the command line."
+            f"format={' or '.join(map(repr, FORMATS))}; --format on the command line."
         )
     return Identified(shown, pieces, name, stream if first.is_pipe else None)
 
@@ -275,11 +272,8 @@ def open_source(
     shown, pieces, name, stream = found
     try:
         options.check_format(name, str(pieces[0]))
-        format: Format
-        if name in ("csv", "parquet"):
-            format = (Csv if name == "csv" else Parquet)(options, feature_names)
-        else:
-            format = (Libsvm if name == "libsvm" else VWText)(options, features)
+        known = feature_names if FORMATS[name].is_table else features
+        format: Format = FORMATS[name].load()(options, known)
         format.look(pieces[0], stream)
     except BaseException:
         if stream is not None:

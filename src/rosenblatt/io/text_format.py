@@ -1,7 +1,4 @@
-"""File formats: their options, and how each turns bytes into rows. A new format begins here.
-
-io/location.py says by what a format is recognized, and io/reader.py which class reads it.
-"""
+"""What all file formats share: options of reading, labels, parsed blocks, and text in lines."""
 
 from __future__ import annotations
 
@@ -25,8 +22,9 @@ from rosenblatt.io.byte_stream import (
     parse_in_order,
     text_blocks,
 )
+from rosenblatt.io.formats import FORMATS
 from rosenblatt.io.limits import LINE_BYTES, NAMES
-from rosenblatt.io.location import KNOWN, Piece
+from rosenblatt.io.location import Piece
 from rosenblatt.io.progress import Progress
 
 if TYPE_CHECKING:
@@ -36,12 +34,6 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 21
 THREADS = 2
 FEW = 8  # labels
-SETTINGS = {
-    "libsvm": ("n_features", "zero_based"),
-    "vw": ("bits", "hash"),
-    "csv": ("target", "header", "delimiter", "missing", "kinds", "bits"),
-    "parquet": ("target", "kinds", "bits"),
-}
 
 
 def is_whole(value: Any) -> bool:
@@ -71,8 +63,10 @@ class ReadOptions:
     progress: Callable[[Progress], object] | None = None
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in KNOWN:
-            raise ParameterError(f"format must be one of {', '.join(KNOWN)}, got {self.format!r}.")
+        if self.format is not None and self.format not in FORMATS:
+            raise ParameterError(
+                f"format must be one of {', '.join(FORMATS)}, got {self.format!r}."
+            )
         if self.on_error not in ("raise", "skip"):
             raise ParameterError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}.")
         for key in ("chunk_bytes", "threads", "max_line_bytes"):
@@ -108,13 +102,13 @@ class ReadOptions:
 
     def check_format(self, name: str, place: str) -> None:
         """Refuse settings of other formats."""
-        for other, settings in SETTINGS.items():
-            for key in settings:
-                if getattr(self, key) is not None and key not in SETTINGS[name]:
+        for other, format in FORMATS.items():
+            for key in format.settings:
+                if getattr(self, key) is not None and key not in FORMATS[name].settings:
                     raise ParameterError(
                         f"{key} is a setting of {other} files; {place} is read as {name}."
                     )
-        if "target" in SETTINGS[name] and self.target is None:
+        if FORMATS[name].is_table and self.target is None:
             raise ParameterError(
                 f"target is missing: name the column of {place} that holds the labels (--target)."
             )

@@ -16,17 +16,17 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.feature_index import closed_index
 from rosenblatt.io.atomic import check_output, replace_file
 from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.formats import FORMATS
 from rosenblatt.io.location import STANDARD_INPUT
 from rosenblatt.io.progress import Watcher
 from rosenblatt.io.reader import FileSource, identify, open_source
-from rosenblatt.io.text_format import SETTINGS, ReadOptions
+from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model
 from rosenblatt.stream.fit import local_files
 from rosenblatt.text import spelled
 
 Array = npt.NDArray[Any]
-TABLES = ("csv", "parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,21 +198,21 @@ def _opened(model: LinearModel, file: Any, given: dict[str, Any]) -> FileSource:
             "text have names or are hashed, so those of one are not those of the other. Give the "
             "same format."
         )
-    if model.columns is not None and name not in TABLES:
+    if model.columns is not None and not FORMATS[name].is_table:
         raise DataError(
             f"the model was trained on columns, and {file} is read as {name}. Give CSV or Parquet."
         )
     if name != trained:
         was = {"target": was["target"]} if "target" in was else {}
     was.pop("delimiter", None)
-    kept = {k: v for k, v in was.items() if k in SETTINGS[name] and k not in given}
+    kept = {k: v for k, v in was.items() if k in FORMATS[name].settings and k not in given}
     options = replace(options, optional_label="target" not in given, **kept)
     if model.table is not None:
         options = replace(options, kinds=model.table.kinds)
         source = open_source(found, options, feature_names=list(model.table.kinds))
         source.format.encoder = model.table
         return source
-    if name in TABLES:
+    if FORMATS[name].is_table:
         return open_source(found, options, feature_names=list(model.feature_names) or None)
     features = None
     if name == "vw" and model.feature_names:

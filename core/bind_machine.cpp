@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -57,8 +58,13 @@ bool rows_are_contiguous(const Table& table) { return table.shape(1) <= 1 || tab
 // Arrays that the loops index without looking at their sizes.
 void check_arrays(const AnyRule& rule, const Table& w, const Numbers& b,
                   const std::optional<Table>& u, const std::optional<Numbers>& ub,
-                  const std::optional<Table>& variance) {
+                  const std::optional<Table>& variance, bool direct) {
     const size_t n = w.shape(0), d = w.shape(1);
+    check(
+        !direct || std::holds_alternative<Additive>(rule) || std::holds_alternative<Adaptive>(rule),
+        "this rule has no direct multiclass form.");
+    check(n == 1 || direct, "w has more than one row, which only the direct rule uses.");
+    check(n > 1 || !direct, "w has one row; the direct rule needs one per class.");
     check(rows_are_contiguous(w), "w does not have contiguous rows.");
     check(b.size() == n, "b does not have one entry per row of w.");
     check(u.has_value() == ub.has_value(), "u was given without ub, or ub without u.");
@@ -91,36 +97,38 @@ void set_round32(Machine& m, bool round32) {
         m.rule);
 }
 
-void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::optional<Table> u,
-                  std::optional<Numbers> ub, std::optional<Table> variance, bool direct,
-                  int32_t positive, bool repeat, bool round32, int order, uint32_t seed,
-                  bool pocket, int64_t log_capacity, bool tally, std::vector<double> class_weight,
-                  double visits, int64_t updates, int64_t max_updates, double tol, int64_t patience,
-                  bool clean, bool watch_cycle, double size) {
-    check_arrays(rule, w, b, u, ub, variance);
-    const bool additive = std::holds_alternative<Additive>(rule);
-    check(!direct || additive || std::holds_alternative<Adaptive>(rule),
-          "this rule has no direct multiclass form.");
-    check(!repeat || additive, "only the additive rule repeats visits.");
-    check(w.shape(0) == 1 || direct, "w has more than one row, which only the direct rule uses.");
-    check(w.shape(0) > 1 || !direct, "w has one row; the direct rule needs one per class.");
-
-    new (out) MachineObject;
-    out->w = nb::cast(w), out->b = nb::cast(b);
-    if (u) out->u = nb::cast(*u), out->ub = nb::cast(*ub);
-    if (variance) out->variance = nb::cast(*variance);
-
-    Machine& m = out->machine;
-    m.rule = std::move(rule);
+void set_arrays(MachineObject& self, const Table& w, const Numbers& b,
+                const std::optional<Table>& u, const std::optional<Numbers>& ub,
+                const std::optional<Table>& variance, bool direct) {
+    self.w = nb::cast(w), self.b = nb::cast(b);
+    self.u = u ? nb::cast(*u) : nb::none(), self.ub = ub ? nb::cast(*ub) : nb::none();
+    self.variance = variance ? nb::cast(*variance) : nb::none();
+    Machine& m = self.machine;
     m.planes.w = w.data(), m.planes.b = b.data();
     m.planes.u = u ? u->data() : nullptr, m.planes.ub = ub ? ub->data() : nullptr;
     m.planes.S = variance ? variance->data() : nullptr;
     m.planes.n = int64_t(w.shape(0)), m.planes.d = int64_t(w.shape(1));
     m.planes.w_stride = w.stride(0), m.planes.u_stride = u ? u->stride(0) : 0;
     m.planes.S_stride = variance ? variance->stride(0) : 0;
+    m.direct = direct;
+    m.scores.assign(direct ? w.shape(0) : 0, 0.0);
+}
+
+void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::optional<Table> u,
+                  std::optional<Numbers> ub, std::optional<Table> variance, bool direct,
+                  int32_t positive, bool repeat, bool round32, int order, uint32_t seed,
+                  bool pocket, int64_t log_capacity, bool tally, std::vector<double> class_weight,
+                  double visits, int64_t updates, int64_t max_updates, double tol, int64_t patience,
+                  bool clean, bool watch_cycle, double size) {
+    check(!repeat || std::holds_alternative<Additive>(rule),
+          "only the additive rule repeats visits.");
+    check_arrays(rule, w, b, u, ub, variance, direct);
+    new (out) MachineObject;
+    Machine& m = out->machine;
+    m.rule = std::move(rule);
+    set_arrays(*out, w, b, u, ub, variance, direct);
     set_round32(m, round32);
-    m.direct = direct, m.positive = positive, m.repeat = repeat;
-    if (direct) m.scores.resize(w.shape(0));
+    m.positive = positive, m.repeat = repeat;
     m.order.kind = static_cast<OrderKind>(order), m.order.seed = seed;
     m.use_pocket = pocket, m.use_tally = tally;
     m.log.capacity = log_capacity;
@@ -129,6 +137,51 @@ void make_machine(MachineObject* out, AnyRule rule, Table w, Numbers b, std::opt
     m.stop.max_updates = max_updates, m.stop.tol = tol, m.stop.patience = patience;
     m.stop.clean = clean, m.stop.watch_cycle = watch_cycle, m.stop.size = size;
     m.stop.ignore_zero_loss = std::holds_alternative<Batch>(m.rule);
+}
+
+// Lines of `before` numbers each become lines of `after`, with zeros at their ends.
+void widen(std::vector<double>& values, int64_t before, int64_t after) {
+    const int64_t lines = before ? int64_t(values.size()) / before : 0;
+    std::vector<double> wide(size_t(lines * after), 0.0);
+    for (int64_t k = 0; k < lines; ++k)
+        std::copy_n(values.data() + k * before, before, wide.data() + k * after);
+    values.swap(wide);
+}
+
+// A machine that continues the run in other arrays, of as many features or more. A sign of -1: it
+// has the classes exchanged. The log of updates and the tally begin anew.
+MachineObject* moved(const MachineObject& self, Table w, Numbers b, std::optional<Table> u,
+                     std::optional<Numbers> ub, std::optional<Table> variance, bool direct,
+                     int32_t positive, double sign, std::vector<double> class_weight) {
+    const Turn turn(self);
+    check_arrays(self.machine.rule, w, b, u, ub, variance, direct);
+    const int64_t before = self.machine.planes.d, d = int64_t(w.shape(1));
+    check(d >= before, "the new arrays have fewer features.");
+    std::unique_ptr<MachineObject> out(new MachineObject(self.machine));
+    Machine& m = out->machine;
+    set_arrays(*out, w, b, u, ub, variance, direct);
+    m.positive = positive, m.class_weight = std::move(class_weight);
+    m.log = {}, m.log.capacity = self.machine.log.capacity;
+    m.tally.clear();
+    const auto flip = [&](std::vector<double>& values) {
+        if (sign < 0.0)
+            for (double& v : values) v = -v;
+    };
+    flip(m.stop.saved_w), flip(m.stop.saved_b);
+    if (before)
+        widen(m.stop.saved_w, before, d);
+    else
+        m.stop.saved_w.assign(m.stop.saved_b.size() * size_t(d), 0.0);
+    const auto per_feature = [&](std::vector<double>& values) {
+        flip(values);
+        if (m.in_epoch || !values.empty()) values.resize(size_t(d));
+    };
+    if (auto* scaled = std::get_if<Scaled>(&m.rule)) per_feature(scaled->paid);
+    if (auto* batch = std::get_if<Batch>(&m.rule)) {
+        per_feature(batch->sum);
+        if (sign < 0.0) batch->sum_b = -batch->sum_b;
+    }
+    return out.release();
 }
 
 // True if a signal handler raised (Ctrl-C); signals are handled in the main thread only.
@@ -297,6 +350,12 @@ void bind_machine(nb::module_& m) {
                 batch->etas = std::move(etas);
             },
             nb::arg("etas"))
+        .def("moved", moved, nb::rv_policy::take_ownership, nb::arg("w").noconvert(),
+             nb::arg("b").noconvert(), nb::kw_only(), nb::arg("u").noconvert().none() = nb::none(),
+             nb::arg("ub").noconvert().none() = nb::none(),
+             nb::arg("variance").noconvert().none() = nb::none(), nb::arg("direct"),
+             nb::arg("positive"), nb::arg("sign"), nb::arg("class_weight"),
+             "A machine that continues the run in other arrays, with as many features or more.")
         .def("log", log_of, "The updates that were noted: row, amount, visit, w, b, count.")
         .def("totals", totals_of, "Mistakes, updates, loss and norm of every epoch.")
         .def("get_state", get_state, nb::arg("order") = true,

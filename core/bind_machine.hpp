@@ -8,6 +8,8 @@
 namespace rosenblatt {
 
 struct MachineObject {
+    MachineObject() = default;
+    explicit MachineObject(const Machine& m) : machine(m) {}
     Machine machine;
     nb::object w, b, u, ub, variance;
     mutable std::atomic<bool> in_use{false};

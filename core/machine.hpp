@@ -42,6 +42,13 @@ struct Batch {
 
 using AnyRule = std::variant<Additive, Adaptive, Scaled, Alma, Batch, MinOver>;
 
+// A flag that another thread may set. It does not go along with a copy.
+struct Flag : std::atomic<bool> {
+    Flag() : std::atomic<bool>(false) {}
+    Flag(const Flag&) : Flag() {}
+    using std::atomic<bool>::operator=;
+};
+
 // A machine is used by one thread at a time; another thread may only set `cancelled`.
 struct Machine {
     AnyRule rule;
@@ -67,7 +74,7 @@ struct Machine {
     EpochTotals now;
     std::vector<EpochTotals> epochs;
     double rows_visited = 0.0;  // weight of the rows of this epoch, for the mean loss
-    std::atomic<bool> cancelled{false};
+    Flag cancelled;
     std::vector<double> scores;  // direct: the score of each class
 
     double weight_of(const Block& block, int64_t row) const {

@@ -31,8 +31,8 @@ struct Order {
     }
 
     Order() = default;
-    Order(const Order&) = delete;
-    Order& operator=(const Order&) = delete;
+    Order(const Order&) = default;
+    Order& operator=(const Order&) = default;
     ~Order() {
         if (index.capacity() > spare().capacity() && index.capacity() <= MOST_SPARE)
             index.swap(spare());

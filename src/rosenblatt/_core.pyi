@@ -157,6 +157,11 @@ class Machine:
 
     def set_etas(self, etas: Sequence[float]) -> None: ...
 
+    def moved(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], *, u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, ub: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, direct: bool, positive: int, sign: float, class_weight: Sequence[float]) -> Machine:
+        """
+        A machine that continues the run in other arrays, with as many features or more.
+        """
+
     def log(self) -> dict:
         """The updates that were noted: row, amount, visit, w, b, count."""
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # scipy.sparse: not for files and streams
     from rosenblatt.data.problem import Problem
 
 Array = npt.NDArray[Any]
-SIGNED = ("saved_w", "saved_b", "paid", "sum", "sum_b")  # change sign with the classes
-PER_FEATURE = ("saved_w", "paid", "sum")
 ORDERS = {"order": 0, "shuffle": 1, "sample": 2}
 NO_CLASS = -2  # the class of a hyperplane that has every row on its negative side
 REASONS = {
@@ -144,9 +142,21 @@ class Machine:
         b = state.b[self.planes].astype(state.dtype)
         return (w, b) if self.plane is None else (w[0], b)
 
+    def _arrays(self) -> dict[str, Any]:
+        """The arrays of the state that the core moves."""
+        state, planes, d = self.state, self.planes, self.state.n_features
+        variance = state.variance if self.settings.rule.has_variance else None
+        u, ub = (state.u, state.ub) if self.settings.keep == "average" else (None, None)
+        return {
+            "w": state.w[planes, :d],
+            "b": state.b[planes],
+            "u": None if u is None else u[planes, :d],
+            "ub": None if ub is None else ub[planes],
+            "variance": None if variance is None else variance[planes],
+        }
+
     def _make(self, **changes: Any) -> _core.Machine:
-        settings, state, planes = self.settings, self.state, self.planes
-        d = state.n_features
+        settings, state = self.settings, self.state
         order = settings.order if settings.one_row_at_a_time else "order"
         watch = (
             settings.cycle
@@ -156,15 +166,7 @@ class Machine:
             and settings.constant_eta
         )
         by_tol = settings.tol is not None and (self._by_score or not settings.rule.needs_all_rows)
-        average, variance = settings.keep == "average", state.variance
-        if not settings.rule.has_variance:
-            variance = None
-        arguments: dict[str, Any] = {
-            "w": state.w[planes, :d],
-            "b": state.b[planes],
-            "u": state.u[planes, :d] if average and state.u is not None else None,
-            "ub": state.ub[planes] if average and state.ub is not None else None,
-            "variance": None if variance is None else variance[planes],
+        arguments: dict[str, Any] = self._arrays() | {
             "direct": self.plane is None,
             "positive": self.positive,
             "repeat": settings.weighting == "repeat" and settings.mode == "online",
@@ -186,7 +188,14 @@ class Machine:
         return _core.Machine(settings.core_rule(self.n_rows), **arguments | changes)
 
     def moved_to(
-        self, state: State, plane: int | None, positive: int, sign: float = 1.0
+        self,
+        state: State,
+        plane: int | None,
+        positive: int,
+        sign: float = 1.0,
+        *,
+        n_classes: int | None = None,
+        class_weight: list[float] | None = None,
     ) -> Machine:
         """A machine that continues this run in hyperplane `plane` of another state.
 
@@ -194,10 +203,13 @@ class Machine:
         """
         moved = copy.copy(self)
         moved.state, moved.plane, moved.positive = state, plane, positive
-        moved.planes = slice(0, state.n_planes) if plane is None else slice(plane, plane + 1)
-        moved.first = plane or 0
-        moved.core = moved._make()
-        moved.core.set_state(moved_run(self.core.get_state(), state.n_features, sign))
+        together = n_classes or state.n_planes
+        moved.planes = slice(0, together) if plane is None else slice(plane, plane + 1)
+        moved.first, moved._class_weight = plane or 0, class_weight or []
+        moved.core = self.core.moved(
+            **moved._arrays(), direct=plane is None, positive=positive, sign=sign,
+            class_weight=moved._class_weight,
+        )  # fmt: skip
         return moved
 
     def _width(self) -> int:
@@ -433,23 +445,6 @@ class Machine:
             steps.append(again.tally - seen)
             seen = again.tally
         return _sum_of_means(steps)
-
-
-def moved_run(run: dict[str, Any], n_features: int, sign: float = 1.0) -> dict[str, Any]:
-    """The state of a run in the core, for more features or, with a sign of -1, for exchanged
-    classes."""
-    moved = dict(run)
-    for name in SIGNED if sign < 0 else ():
-        if name in run:
-            moved[name] = -run[name]
-    for name in PER_FEATURE:
-        # an empty array may belong to a run without features, or be absent
-        there = name in run and (run["saved_b"].size if name == "saved_w" else run["in_epoch"])
-        if there or (name in run and run[name].size):
-            table = moved[name].reshape(len(run["saved_b"]) if name == "saved_w" else 1, -1)
-            more = n_features - table.shape[1]
-            moved[name] = np.pad(table, ((0, 0), (0, more))).ravel()
-    return moved
 
 
 def _sum_of_means(steps: list[Array]) -> Array:

@@ -190,13 +190,8 @@ class MachineGroup:
         return learner.machines(self.settings, same_order=self._same_order)
 
     def _rebuild(self, planes: Planes) -> None:
-        """Machines on other arrays. Hyperplane k goes on from machine planes[k][0]."""
-        before, learner = self.machines, self._begun
-        self.machines = {}
-        for k, positive in learner.planes().items():
-            machine, sign = before[planes[k][0]], planes[k][1]
-            plane = None if learner.together else k
-            self.machines[k] = machine.moved_to(learner.state, plane, positive, sign)
+        """Machines on other arrays. Hyperplane k goes on from hyperplane planes[k][0]."""
+        self.machines = self._begun.moved_machines(self.machines, planes, self.settings)
 
     def _end_first_epoch(self) -> None:
         if self.learner is None:

@@ -222,6 +222,32 @@ class Learner:
             )  # fmt: skip
         return made
 
+    def moved_machines(
+        self,
+        machines: dict[int, Machine],
+        planes: Planes,
+        settings: TrainingSettings,
+        class_weight: Array | None = None,
+    ) -> dict[int, Machine]:
+        """The machines that go on when hyperplane k was hyperplane planes[k][0] before.
+
+        The direct rule goes on from any hyperplane that is not new; its machine counts for all.
+        """
+        n, made = len(self.classes), {}
+        for k, positive in self.planes().items():
+            if positive == NO_CLASS:
+                machine, (_, sign) = machines[planes[k][0]], planes[k]
+                made[k] = machine.moved_to(self.state, k, NO_CLASS, sign)
+                continue
+            origin, sign = next(p for p in planes[k:] if p[0] >= 0)
+            table = class_weight_table(class_weight, positive, n, self.together)
+            settings.check_weights(np.array(table))
+            made[k] = machines[origin if origin in machines else 0].moved_to(
+                self.state, None if self.together else k, positive, sign, n_classes=n,
+                class_weight=table,
+            )  # fmt: skip
+        return made
+
     def close(self, settings: TrainingSettings) -> Planes:
         """No further class may appear: drop the spare hyperplane."""
         chosen = [(k, 1.0) for k in range(self.n_planes)]

@@ -28,8 +28,7 @@ from rosenblatt.features.row_encoder import (
     as_row,
     sparse_width,
 )
-from rosenblatt.learn.machine import moved_run
-from rosenblatt.learn.multiclass import Learner, weights_of
+from rosenblatt.learn.multiclass import Learner, Planes, weights_of
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.settings import TrainingSettings
 from rosenblatt.learn.trace import OneVsRestTrace, Trace
@@ -58,7 +57,7 @@ class OnlineLearner:
     n_rows, n_mistakes : int
         Rows so far, and those whose answer was wrong before they were learned from.
     saved : list of dict
-        What the machines keep besides the state.
+        What the machines keep besides the state, where they were pickled.
     paused : bool
         Whether parameters are read again before the next row.
     shown : (coef, intercept) or None
@@ -83,18 +82,24 @@ class OnlineLearner:
             self.learner.state.dtype = np.dtype(np.float64)
             self._connect()
 
-    def _connect(self) -> None:
-        """Make the machines, and the model in the core that reads rows for them."""
+    def _connect(self, planes: Planes | None = None) -> None:
+        """Make the machines, and the model in the core that reads rows for them.
+
+        `planes` are the hyperplanes of the machines there are, from which these go on.
+        """
         learner = self.learner
         assert learner is not None
         labels, weights = learner.classes.tolist(), None
         if self.class_weight is not None:
             weights = weights_of(self.class_weight, labels)
-        self.machines = list(learner.machines(self.settings, weights).values())
-        for machine, saved in zip(self.machines, self.saved, strict=False):
-            machine.core.set_state(saved)
+        if planes is None:
+            self.machines = learner.machines(self.settings, weights)
+            for machine, saved in zip(self.machines.values(), self.saved, strict=False):
+                machine.core.set_state(saved)
+        else:
+            self.machines = learner.moved_machines(self.machines, planes, self.settings, weights)
         self.model = _core.OnlineModel(
-            [machine.core for machine in self.machines], labels, self.features.index,
+            [machine.core for machine in self.machines.values()], labels, self.features.index,
             int(self.features.kind), self.features.plain_columns, self.features.n_features,
             learner.open, self.settings.keep == "average", self._moderate(weights),
             learner.counts.tolist(), self.n_rows, self.n_mistakes,
@@ -123,12 +128,12 @@ class OnlineLearner:
         self.features.n_features = model.n_features
         self.learner.counts = np.array(model.counts, np.int64)
         self.n_rows, self.n_mistakes = model.n_rows, model.n_mistakes
-        for machine in self.machines:
+        for machine in self.machines.values():
             machine.write_counts()
-        self.saved = [machine.core.get_state() for machine in self.machines]
 
     def __getstate__(self) -> dict[str, Any]:
         self.refresh()
+        self.saved = [machine.core.get_state() for machine in self.machines.values()]
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -137,18 +142,17 @@ class OnlineLearner:
 
     def copy(self) -> OnlineLearner:
         """An independent copy."""
+        self.refresh()
         copied = self._trial()
         if copied.learner is not None:
-            copied._connect()
+            copied._connect(copied._same_planes())
         return copied
 
     def _trial(self) -> OnlineLearner:
         """A copy to be changed, whose machines are made afterwards by `_connect`."""
-        self.refresh()
         trial = object.__new__(OnlineLearner)
         vars(trial).update(vars(self))
         trial.features = self.features.copy()
-        trial.saved = [dict(saved) for saved in self.saved]
         if self.learner is not None:
             trial.learner = self.learner.copy()
         return trial
@@ -158,7 +162,7 @@ class OnlineLearner:
         self.t -= other.model.n_rows
         self.n_rows, self.n_mistakes = other.model.n_rows, other.model.n_mistakes
         if self.learner is not None:
-            self._connect()
+            self._connect(self._same_planes())
         return self
 
     # ------------------------------------------------------------------------- rows
@@ -182,9 +186,9 @@ class OnlineLearner:
         trial = self._trial()
         trial.features = self.features.with_rows(rows)
         for part, of_part in _stretches(rows.X, labels, trial._numbers()):
-            trial._admit(of_part[:1])
+            planes = trial._admit(of_part[:1])
             trial._make_room(rows.n_features)
-            trial._connect()
+            trial._connect(planes)
             if trial._learn_rows(rows._replace(X=part), of_part, careful=True) < len(of_part):
                 raise _overflowed()
             trial.refresh()
@@ -237,28 +241,24 @@ class OnlineLearner:
         classes = [] if self.learner is None else self.learner.classes.tolist()
         return {label: k for k, label in enumerate(classes)}
 
-    def _admit(self, labels: Array) -> None:
-        """Make room for a class; a late one goes on from the spare hyperplane and its machine."""
+    def _same_planes(self) -> Planes:
+        assert self.learner is not None
+        return [(k, 1.0) for k in range(self.learner.state.n_planes)]
+
+    def _admit(self, labels: Array) -> Planes | None:
+        """Make room for a class; a late one goes on from the spare hyperplane.
+
+        Returns the hyperplanes from which those there are now go on; None: there was none before.
+        """
         if self.learner is None:
             self.learner = Learner.begin(
                 sorted_classes(labels), 0, np.float64, self.settings, open_ended=True
             )
-            return
-        owners = {
-            plane: saved
-            for machine, saved in zip(self.machines, self.saved, strict=True)
-            for plane in range(machine.planes.start, machine.planes.stop)
-        }
-        chosen = self.learner.admit(labels, self.settings)
-        if not chosen:
-            return
-        self.settings.check_classes(len(self.learner.classes))
-        *classes, spare = chosen
-        if self.learner.together:
-            classes = [origin for origin in classes if origin[0] >= 0][:1]
-        self.saved = [
-            moved_run(owners[plane], self.room, sign) for plane, sign in [*classes, spare]
-        ]
+            return None
+        planes = self.learner.admit(labels, self.settings)
+        if planes is not None:
+            self.settings.check_classes(len(self.learner.classes))
+        return planes or self._same_planes()
 
     def _make_room(self, n_features: int) -> None:
         assert self.learner is not None
@@ -273,7 +273,6 @@ class OnlineLearner:
                 "that are not 0, or use Hashing(bits=18)."
             ) from e
         state.n_features = state.w.shape[1]
-        self.saved = [moved_run(saved, state.n_features) for saved in self.saved]
 
     # ------------------------------------------------------------------------ results
 
@@ -285,11 +284,12 @@ class OnlineLearner:
         ended = self.copy()
         learner = ended.learner
         assert learner is not None
-        for machine in ended.machines:
+        machines = list(ended.machines.values())
+        for machine in machines:
             machine.n_rows = self.n_rows
             machine.end_epoch()
             machine.finish()
-        trace = learner.trace_of([machine.trace() for machine in ended.machines])
+        trace = learner.trace_of([machine.trace() for machine in machines])
         learner.state = learner.state.without_room(ended.features.n_features, self.settings.rule)
         learner.keep, learner.coef, learner.intercept = self.settings.keep, None, None
         return learner, trace, self._context(learner)

@@ -59,7 +59,7 @@ from rosenblatt.prove.checker.coefficients import (
     integer_rows,
     plane_of_columns,
 )
-from rosenblatt.prove.checker.limbs import Vector
+from rosenblatt.prove.checker.limbs import Vector, with_ones
 from rosenblatt.prove.checker.ranges import Ranges
 from rosenblatt.prove.checker.signs import Plane, part_signs
 from rosenblatt.prove.checker.span import Span
@@ -175,14 +175,17 @@ def _collinear(
         X = cone.take(at).X
         span = Span.of(X, cone.constant, order=order, deadline=cone.deadline)
         new = np.concatenate(cone.map(_outside, span, len(order)))
+        if span.basis is not None:
+            at = at[span.basis]
         if not new.size:
             break
         at = np.union1d(at, spread(new, len(order)))
     relations = span.complement
-    kept = [j for j in range(cone.n_columns) if j not in relations]
-    ones = np.ones((len(at), 1))
-    basis = pivot_columns(residues(np.hstack([dense(X), ones])[:, kept].T))
-    return relations, at[basis].tolist() if len(basis) == len(kept) else at.tolist()
+    if span.basis is None:
+        kept = [j for j in range(cone.n_columns) if j not in relations]
+        basis = pivot_columns(residues(with_ones(dense(X))[:, kept].T))
+        at = at[basis] if len(basis) == len(kept) else at
+    return relations, at.tolist()
 
 
 def _summary(block: ConeBlock) -> tuple[Ranges, Array]:

@@ -49,7 +49,7 @@ Array = npt.NDArray[Any]
 Number = float | Fraction
 EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
-PER_READING = 300  # rows of each class that a reading adds to the working set
+PER_READING = 150  # rows of each class, and a fourth of the columns, that a reading adds
 NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
 BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
 EXACT_ROWS = 400  # of a rational system that is tried
@@ -202,7 +202,8 @@ class _Search:
         p, square = np.zeros(self.cone.n_columns), math.inf
         p[: self.cone.n_features] = self.means[0] - self.means[1]
         while not self._late:
-            found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), PER_READING)
+            most = PER_READING + self.cone.n_columns // 4
+            found = hardest_rows(self.cone, np.ldexp(p, -self.exponent), most)
             lowest = [float(scores.min(initial=math.inf)) for _, scores in found]
             level = sum(lowest) if self.groups == 2 else min(lowest)
             fresh = self._add(np.concatenate([rows for rows, _ in found]))

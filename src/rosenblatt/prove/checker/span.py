@@ -39,11 +39,13 @@ class Span:
     alive : which columns are not zero in all of them
     vectors : integer vectors over these columns, the offset last, orthogonal to just the span; the
         first entry of each is of a column that no other has
+    basis : which of the rows form a basis of the span; None: not known, for want of vectors
     """
 
     alive: Mask
     vectors: list[limbs.Vector]
     intercept: bool
+    basis: list[int] | None = None
 
     @classmethod
     def of(
@@ -75,9 +77,12 @@ class Span:
             pivots = first[pivot_columns(residues(chosen[:, first], prime), prime)].tolist()
             if len(pivots) >= chosen.shape[1] - int(known):
                 return cls(alive, [], intercept)
-            vectors = _orthogonal(chosen, pivots, prime, deadline)
+            basis = list(range(len(chosen)))
+            if len(pivots) < len(chosen):
+                basis = pivot_columns(residues(chosen[:, pivots].T, prime), prime)
+            vectors = _orthogonal(chosen[basis], pivots, deadline)
             if limbs.orthogonal(chosen, vectors).all():
-                return cls(alive, vectors, intercept)
+                return cls(alive, vectors, intercept, basis)
         raise AssertionError("only finitely many primes are bad")
 
     def contains(self, X: Any) -> bool:
@@ -137,20 +142,16 @@ def _columns(X: Any, live: Array, intercept: bool) -> Any:
     return with_ones(X) if intercept else X
 
 
-def _orthogonal(
-    X: Array, pivots: list[int], prime: int, deadline: float | None
-) -> list[limbs.Vector]:
+def _orthogonal(basis: Array, pivots: list[int], deadline: float | None) -> list[limbs.Vector]:
     """Independent integer vectors, one per column that is no pivot, orthogonal to a basis.
 
-    With B the rows of a basis, those of the pivots: B_P c = B_f for column f.
+    With B_P the columns of the basis that are pivots: B_P c = B_f for column f.
     """
     taken = set(pivots)
-    rest = [j for j in range(X.shape[1]) if j not in taken]
+    rest = [j for j in range(basis.shape[1]) if j not in taken]
     if not pivots:
         return [{f: 1} for f in rest]
-    if len(pivots) < len(X):
-        X = X[pivot_columns(residues(X[:, pivots].T, prime), prime)]
-    table, _ = to_integers(X)
+    table, _ = to_integers(basis)
     check_system(deadline, len(pivots), max(abs(v) for line in table for v in line).bit_length())
     block = fmpz_mat([[line[j] for j in pivots] for line in table])
     found = block.solve(fmpz_mat([[line[f] for f in rest] for line in table]))

@@ -347,24 +347,20 @@ def test_the_command_says_what_compare_says(csv, mixed):
 
 
 def test_the_first_rows_of_a_file(csv, mixed):
-    found = compare_file(csv, max_rows=100, reading={"target": "kind"}, rules=PLAIN, cv=2)
+    found = compare_file(csv, max_rows=100, target="kind", rules=PLAIN, cv=2)
     part = compare(mixed[0][:100], mixed[1][:100], rules=PLAIN, cv=2)
     assert [t.accuracies for t in found.rows] == [t.accuracies for t in part.rows]
     assert found.remarks[0] == f"These are the first 100 rows of {csv}; there are more."
     with pytest.raises(ParameterError, match="max_rows must be a whole number from 1, got 0"):
-        compare_file(csv, max_rows=0, reading={"target": "kind"})
-    with pytest.raises(ParameterError, match="target is a setting of reading"):
-        compare_file(csv, target="kind")
-    exact = compare_file(csv, max_rows=150, reading={"target": "kind"}, rules=PLAIN, cv=2)
+        compare_file(csv, max_rows=0, target="kind")
+    exact = compare_file(csv, max_rows=150, target="kind", rules=PLAIN, cv=2)
     assert exact.remarks == ()
 
 
 def test_rows_without_a_label_and_malformed_lines_are_left_out(tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 |f a\n|f a b\n-1 2.0 |f b\nnonsense here\n1 |f a c\n-1 |f b c\n" * 3)
-    found = compare_file(
-        path, reading={"bits": 4, "on_error": "skip"}, rules=PLAIN, keeps="last", cv=2
-    )
+    found = compare_file(path, bits=4, on_error="skip", rules=PLAIN, keeps="last", cv=2)
     assert (found.n_rows, found.n_features) == (12, 16)
     assert found.rows[0].progressive_error is None  # the weights differ
     assert any("without a label" in said for said in found.remarks)
@@ -386,16 +382,16 @@ def test_every_source_is_compared(csv, mixed, tmp_path):
     resident = ArraySource(X, np.searchsorted(classes, y), classes.tolist())
     target = {"target": "kind"}
     for rows, reading, place in (
-        (csv, target, csv), (svm, None, svm), (parquet, target, parquet), (chunks, None, csv),
-        (parts, None, "the chunks"), (lambda: iter(parts), None, "the chunks"),
-        (iter(parts), None, "the chunks"), (resident, None, "the chunks"),
+        (csv, target, csv), (svm, {}, svm), (parquet, target, parquet), (chunks, {}, csv),
+        (parts, {}, "the chunks"), (lambda: iter(parts), {}, "the chunks"),
+        (iter(parts), {}, "the chunks"), (resident, {}, "the chunks"),
     ):  # fmt: skip
-        found = compare_file(rows, max_rows=100, reading=reading, rules=PLAIN, cv=2)
+        found = compare_file(rows, max_rows=100, rules=PLAIN, cv=2, **reading)
         assert [t.accuracies for t in found.rows] == [t.accuracies for t in expected.rows]
         assert (found.n_rows, found.n_features) == (100, 4)
         assert found.remarks[0] == f"These are the first 100 rows of {place}; there are more."
-    with pytest.raises(ParameterError, match="`reading` is for files"):
-        compare_file(parts, reading=target)
+    with pytest.raises(ParameterError, match="target is for reading a file"):
+        compare_file(parts, **target)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -409,14 +405,14 @@ def test_columns_that_are_not_numbers_become_features(tmp_path, suffix):
         frame.to_csv(path, index=False)
     else:
         frame.to_parquet(path)
-    found = compare_file(path, reading={"target": "kind"}, rules=PLAIN, cv=3)
+    found = compare_file(path, target="kind", rules=PLAIN, cv=3)
     assert (found.n_rows, found.n_features) == (300, 5)  # size, its absence, three towns
     assert found.best.accuracy > 0.9 > found.floor.accuracy
     assert "made by StandardScaler" in " ".join(found.remarks)
-    raw = compare_file(path, reading={"target": "kind"}, rules=PLAIN, cv=3, scale=False)
+    raw = compare_file(path, target="kind", rules=PLAIN, cv=3, scale=False)
     assert "made by" not in " ".join(raw.remarks)
     dropped = {"target": "kind", "kinds": {"size": "drop"}}
-    assert compare_file(path, reading=dropped, rules=PLAIN, cv=3).n_features == 3
+    assert compare_file(path, **dropped, rules=PLAIN, cv=3).n_features == 3
     told = run("compare", path, "--target", "kind", "--rule", "perceptron", "--column", "size=drop")
     assert told.exit_code == 0, told.output
     assert "300 rows, 3 features, 2 classes" in told.stdout

@@ -71,8 +71,7 @@ def compare(
             file, max_rows=max_rows, scale=scale, rules=rule, keeps=keep or ("last", "average"),
             max_iter=max_iter or 2, cv=folds, shuffle=shuffle, n_jobs=n_jobs,
             random_state=random_state, progress=False if quiet else None,
-            reading=reading.settings(),
-            **({} if fit_intercept else {"fit_intercept": False}),
+            **reading.settings(), **({} if fit_intercept else {"fit_intercept": False}),
         )  # fmt: skip
         text = json.dumps(found.to_dict()) if as_json else str(found)
     show(text)

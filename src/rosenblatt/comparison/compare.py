@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -188,8 +188,7 @@ def compare_file(
     *,
     max_rows: int = ROWS_OF_A_FILE,
     scale: bool | None = None,
-    reading: Mapping[str, Any] | None = None,
-    **choices: Any,
+    **settings: Any,
 ) -> Comparison:
     """Compare rules, and which weights to keep, on the first rows of a file.
 
@@ -203,10 +202,9 @@ def compare_file(
     scale : bool or None, default=None
         Whether to divide every column by its standard deviation in each fold, after centering it
         if the rows are dense. None: only for tables with columns that are not numbers.
-    reading : dict or None, default=None
-        Settings of :func:`rosenblatt.read_chunks`, and `kinds` of columns as for :func:`fit_file`.
-    **choices : Any
-        Parameters of :func:`compare`.
+    **settings : Any
+        Parameters of :func:`compare`; settings of :func:`rosenblatt.read_chunks` except `progress`;
+        `kinds` of columns as for :func:`fit_file`.
 
     Returns
     -------
@@ -226,15 +224,15 @@ def compare_file(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "rows.csv")
     ...     _ = path.write_text("0,no\\n1,no\\n2,yes\\n3,yes\\n" * 5)
-    ...     compare_file(path, reading={"target": -1}, rules="perceptron", keeps="last").n_rows
+    ...     compare_file(path, target=-1, rules="perceptron", keeps="last").n_rows
     20
     """
     if not (is_whole(max_rows) and max_rows >= 1):
         raise ParameterError(f"max_rows must be a whole number from 1, got {max_rows!r}.")
-    for name in sorted(choices.keys() & {"target", "format", "header", "delimiter", "kinds"}):
-        raise ParameterError(f"{name} is a setting of reading. Give reading={{{name!r}: ...}}.")
+    names = {field.name for field in fields(ReadOptions)} - {"progress"}
+    reading = {name: settings.pop(name) for name in sorted(names & settings.keys())}
     remarks: list[str] = []
-    source, has_texts = _source(file, reading or {}, remarks.append)
+    source, has_texts = _source(file, reading, remarks.append)
     block, has_more = _first_rows(source, max_rows)
     known = block.y >= 0
     if not known.any():
@@ -246,7 +244,7 @@ def compare_file(
         remarks += [] if source.format.encoder is None else source.format.encoder.remarks()
     X = X.to_scipy() if isinstance(X, Csr) else X
     if has_texts if scale is None else scale:
-        choices["before"] = StandardScaler(with_mean=not sp.issparse(X))
+        settings["before"] = StandardScaler(with_mean=not sp.issparse(X))
     if has_more:
         remarks.append(f"These are the first {max_rows:,} rows of {place}; there are more.")
     if n_skipped:
@@ -256,7 +254,7 @@ def compare_file(
     try:
         found = compare(
             X[known], source.labels.values[block.y[known]],
-            sample_weight=None if weight is None else weight[known], **choices,
+            sample_weight=None if weight is None else weight[known], **settings,
         )  # fmt: skip
     except LabelError as e:
         if not has_more:
@@ -272,9 +270,12 @@ def _source(
 ) -> tuple[Source, bool]:
     """The rows as a source, and whether it is a table with columns that are not numbers."""
     if isinstance(file, (str, Path)) or is_dataset(file):
-        return open_table(file, ReadOptions.of(dict(reading)), None, say)
+        return open_table(file, ReadOptions.of(reading), None, say)
     if reading:
-        raise ParameterError("`reading` is for files, got it with rows that are read already.")
+        raise ParameterError(
+            f"{min(reading)} is for reading a file, got it with rows that are read already. Leave "
+            "it out."
+        )
     if isinstance(file, FileChunks):
         source = file.source(LabelIndex())
         return source, encode_table(source, None, say)

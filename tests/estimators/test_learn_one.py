@@ -829,3 +829,21 @@ def test_regret_needs_rows_learned_one_at_a_time():
 def test_hashing_takes_dicts():
     with pytest.raises(DataTypeError, match="dict of names"):
         Hashing(bits=4)("abc")
+
+
+def test_a_row_of_a_frame_is_a_row_by_name():
+    frame = pd.DataFrame({"a": [1.0, 2.0, -1.0], "b": [0.5, 0.0, 1.0]})
+    y = [0, 1, 0]
+    one, dicts = Perceptron(), Perceptron()
+    for (_, row), label in zip(frame.iterrows(), y, strict=True):
+        one = one.learn_one(row, label)
+        dicts = dicts.learn_one(row.to_dict(), label)
+    whole = Perceptron().learn_many(frame, y)
+    assert one.feature_names_in_.tolist() == ["a", "b"]
+    assert np.array_equal(one.coef_, dicts.coef_)
+    assert np.array_equal(one.coef_, whole.coef_)
+    exchanged = frame.iloc[1][["b", "a"]]
+    assert one.predict_one(exchanged) == one.predict_one({"a": 2.0, "b": 0.0})
+    with pytest.raises(DataError, match="name 'a' twice"):
+        one.learn_one(pd.Series([1.0, 2.0], index=["a", "a"]), 1)
+    assert Perceptron().learn_one(pd.Series([1.0, 2.0]), 1).n_features_in_ == 2  # no names

@@ -331,7 +331,7 @@ def test_rows_drawn_with_replacement_end_when_nothing_is_left(rule):
     [
         ({"penalty": "l2"}, "rule='arow' has no penalty"),
         ({"mode": "batch"}, "learns from one row at a time"),
-        ({"eta0": 0.5}, "finds the size of its steps itself"),
+        ({"eta0": 0.5}, r"Leave eta0 out. Parameters of the rule: .*r\."),
         ({"weighting": "repeat"}, "weighting='repeat' is defined for rule='perceptron'"),
     ],
 )
@@ -342,6 +342,8 @@ def test_what_does_not_go_with_a_rule_is_said(settings, words):
 
 def test_weights_mean_nothing_to_pa():
     X, y = some_rows(1)
+    with pytest.raises(NotSupportedError, match=r"Parameters of the rule: none\."):
+        Perceptron(rule="pa", eta0=0.1).fit(X, y)
     with pytest.raises(NotSupportedError, match="Use rule='pa1' or 'pa2'"):
         Perceptron(rule="pa", class_weight="balanced").fit(X, y)
 

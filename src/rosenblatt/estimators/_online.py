@@ -96,9 +96,10 @@ class OnlineMixin:
 
         Parameters
         ----------
-        x : dict, array, or sparse row
+        x : dict, Series, array, or sparse row
             Features are named by text or numbered from 0, and may appear at any time; those that a
-            row leaves out are 0. All rows of a model are of one kind. See docs/how-to/online.md.
+            row leaves out are 0. The text index of a Series (a row of a frame) names its features.
+            All rows of a model are of one kind. See docs/how-to/online.md.
         y : label
             Classes may appear at any time.
 
@@ -128,7 +129,7 @@ class OnlineMixin:
 
         Parameters
         ----------
-        x : dict, array, or sparse row
+        x : dict, Series, array, or sparse row
             Features that the model does not know are ignored.
 
         Returns

@@ -1,9 +1,9 @@
 """Rows that arrive one at a time or in lists, and their columns.
 
-A row is a dict, an array, or one sparse row. In a dict, text names a feature: `{"age": 30}` is the
-feature `age` with value 30, `{"city": "Rome"}` the feature `city=Rome` with value 1. A feature gets
-the next column when it first appears. Whole numbers are columns. A row leaves out what is 0. All
-rows of a model are of one kind.
+A row is a dict, an array, a row of a frame, or one sparse row. In a dict, text names a feature:
+`{"age": 30}` is the feature `age` with value 30, `{"city": "Rome"}` the feature `city=Rome` with
+value 1. A feature gets the next column when it first appears. Whole numbers are columns. A row
+leaves out what is 0. All rows of a model are of one kind.
 """
 
 from __future__ import annotations
@@ -267,6 +267,10 @@ def as_row(x: Any) -> Row:
     """
     if isinstance(x, Mapping):
         row = dict(x)
+    elif _is_named(x):
+        if (name := repeated(list(x.index))) is not None:
+            raise DataError(f"The row has the name {name!r} twice. Rename one.")
+        row = x.to_dict()
     elif hasattr(x, "tocsr"):
         if x.ndim == 2 and x.shape[0] != 1:
             raise DataError(f"Expected one row, got a matrix of shape {x.shape}. Use learn_many.")
@@ -290,6 +294,13 @@ def as_row(x: Any) -> Row:
                 "Hashing(bits=18)."
             )
     return {int(key): as_value(key, value) for key, value in row.items()}
+
+
+def _is_named(x: Any) -> bool:
+    """Whether this is a row of a frame: a pandas Series whose index is names."""
+    if not (hasattr(x, "to_dict") and hasattr(x, "iloc") and x.ndim == 1):
+        return False
+    return all(isinstance(name, str) for name in x.index)
 
 
 def sparse_width(x: Any) -> int:

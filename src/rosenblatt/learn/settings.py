@@ -299,9 +299,10 @@ class TrainingSettings:
                 "rule='perceptron' or 'margin'."
             )
         if self.eta0 != 1.0:
+            own = ", ".join(sorted(self.rule.get_params())) or "none"
             raise NotSupportedError(
                 f"rule={name!r} finds the size of its steps itself, got eta0={self.eta0!r}. "
-                f"Leave eta0 out; it has the parameters {sorted(self.rule.get_params())}."
+                f"Leave eta0 out. Parameters of the rule: {own}."
             )
 
         if self.rule.needs_all_rows and self.keep in ("vote", "pocket"):

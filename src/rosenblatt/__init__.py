@@ -58,7 +58,7 @@ _PUBLIC = {
     "Comparison": "rosenblatt.comparison.result",
     "compare": "rosenblatt.comparison.compare",
     "compare_file": "rosenblatt.comparison.compare",
-    "FitResult": "rosenblatt.stream.fit",
+    "FitResult": "rosenblatt.stream.fit_result",
     "fit_file": "rosenblatt.stream.fit",
     "fit_stream": "rosenblatt.stream.fit",
     "load_model": "rosenblatt.model.model_file",
@@ -195,7 +195,8 @@ if TYPE_CHECKING:
     from rosenblatt.prove.separability import separability
     from rosenblatt.prove.separability.verdict_table import separability_table
     from rosenblatt.show.film import film
-    from rosenblatt.stream.fit import FitResult, fit_file, fit_stream
+    from rosenblatt.stream.fit import fit_file, fit_stream
+    from rosenblatt.stream.fit_result import FitResult
     from rosenblatt.stream.predict import predict_file
     from rosenblatt.theory.gaussian_pair import GaussianPair
     from rosenblatt.theory.oracle_comparison import versus_oracle

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rosenblatt import read
 from rosenblatt.errors import DataError, FileError
+from rosenblatt.io.file_source import open_source
 from rosenblatt.io.formats import format_of_bytes
 from rosenblatt.io.location import Fingerprint, Piece, locate, split
-from rosenblatt.io.reader import open_source
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(10, 300))

@@ -16,10 +16,11 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from rosenblatt.data.cone import as_cone
 from rosenblatt.data.source import LabelIndex
 from rosenblatt.errors import DataError, LimitError, ParameterError
+from rosenblatt.io.file_source import open_source
 from rosenblatt.io.formats import format_of_bytes
 from rosenblatt.io.location import Piece
 from rosenblatt.io.progress import Progress
-from rosenblatt.io.reader import FileChunks, ReadOptions, open_source, read, read_chunks
+from rosenblatt.io.reader import FileChunks, ReadOptions, read, read_chunks
 from rosenblatt.io.text_format import Labels
 from tests.io import slow_readers as slow
 from tests.real_data import libsvm_file

@@ -26,7 +26,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.io.location import is_pipe
 
 if TYPE_CHECKING:
-    from rosenblatt.stream.fit import FitResult
+    from rosenblatt.stream.fit_result import FitResult
 
 # headings of the help
 SAVED, MANY = "Checkpoints", "More than one machine"

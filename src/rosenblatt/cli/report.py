@@ -13,7 +13,7 @@ from rosenblatt.text import plural, printable, spelled
 if TYPE_CHECKING:
     from rosenblatt.model.linear_model import LinearModel
     from rosenblatt.model.model_file import ModelFile
-    from rosenblatt.stream.fit import FitResult
+    from rosenblatt.stream.fit_result import FitResult
 
 MOST = 10  # classes, names and epochs in a line
 MOST_COLUMNS = 60  # lines about raw columns

@@ -26,16 +26,17 @@ from rosenblatt.errors import DataError, LimitError, NoRowsError
 from rosenblatt.features.table_features import TableFeatures
 from rosenblatt.io.atomic import check_output
 from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.file_source import FileSource, open_source
 from rosenblatt.io.location import Piece, locate, split
 from rosenblatt.io.progress import Watcher
-from rosenblatt.io.reader import FileSource, open_source
 from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.learn.multiclass import Learner
 from rosenblatt.learn.rules import Rule
 from rosenblatt.learn.schedule import MAX_INT, generator
 from rosenblatt.model.model_file import save_model
 from rosenblatt.stream.checkpoint import check_folder
-from rosenblatt.stream.fit import FitResult, fit_result, open_table, settings_for
+from rosenblatt.stream.fit import open_table, settings_for
+from rosenblatt.stream.fit_result import FitResult, fit_result
 from rosenblatt.stream.standardized_source import Standardizer
 from rosenblatt.stream.train import Trained
 from rosenblatt.text import plural

@@ -36,8 +36,9 @@ from rosenblatt.errors import (
     ParameterError,
 )
 from rosenblatt.estimators import Perceptron
+from rosenblatt.io.file_source import FileSource
 from rosenblatt.io.parquet import is_dataset
-from rosenblatt.io.reader import FileChunks, FileSource
+from rosenblatt.io.reader import FileChunks
 from rosenblatt.io.text_format import ReadOptions, is_whole
 from rosenblatt.learn.rules import RULES, Rule, resolve
 from rosenblatt.learn.settings import TrainingSettings

@@ -16,10 +16,10 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.feature_index import closed_index
 from rosenblatt.io.atomic import check_output, replace_file
 from rosenblatt.io.bad_lines import SkippedLines
+from rosenblatt.io.file_source import FileSource, identify, open_source
 from rosenblatt.io.formats import FORMATS
 from rosenblatt.io.location import STANDARD_INPUT
 from rosenblatt.io.progress import Watcher
-from rosenblatt.io.reader import FileSource, identify, open_source
 from rosenblatt.io.text_format import ReadOptions
 from rosenblatt.model.linear_model import LinearModel
 from rosenblatt.model.model_file import load_model

@@ -109,6 +109,7 @@ class DaskSource(Source):
         self.labels = LabelIndex(classes, closed=True)
         self.columns = columns
         self.feature_names = tuple(feature_names) or None
+        self._last: list[Any] = []  # work for the last question
         self.passes = 0
         totals = self.map(_totals, len(classes))
         self.passes = self.n_taken = 0
@@ -249,6 +250,7 @@ class DaskSource(Source):
         while len(level) > 1 or level is leaves:
             groups = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
             level = self._submitted(combine, groups)
+            self._last += level
         try:
             return gathered(self.client, level, "sum", self.timeout)[0]
         except RosenblattError:
@@ -277,7 +279,10 @@ class DaskSource(Source):
             # again if the worker that has it dies. Dask warns of large tasks
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
                 (question,) = self._submitted(_same, [question])
-        return self._submitted(_answer, [question] * len(self), self.futures, *own)
+        # only now is what the question before made released: Dask sends what is released together
+        # with what comes next, 10 ms later
+        self._last = self._submitted(_answer, [question] * len(self), self.futures, *own)
+        return list(self._last)
 
     def _submitted(self, function: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
         if self.client.status != "running":

@@ -309,6 +309,23 @@ def test_a_table_that_was_read(tmp_path):
     assert found.verify(table)
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(-4, 4), st.sampled_from([-2, -1, 1, 2]), st.integers(1, 3)),
+        max_size=7,
+    )
+)
+def test_the_best_step_of_one_weight(groups):
+    scores, x, mass = np.array(groups, dtype=float).reshape(-1, 3).T
+
+    def wrong(t):
+        return mass[scores + t * x <= 0].sum()
+
+    step = descent.best_step(scores, x, mass)
+    assert wrong(step) == min(wrong(t) for t in np.arange(-6, 6.01, 0.125))
+    assert step == 0 or wrong(step) < wrong(0)
+
+
 def test_a_tiny_row_is_not_a_row_of_zeros():
     X = np.array([[1e300, 1e300], [1e300, -5e-324], [0, 5e-324], [-1e300, 1e300], [1e300, -1e300]])
     y = [-1, 1, 1, 1, -1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from rosenblatt import separability_table
+from rosenblatt import read, separability_table
 from rosenblatt.errors import LabelError, ParameterError
 
 
@@ -58,6 +58,15 @@ def test_when_time_runs_out_the_rest_stays_undecided():
 def test_what_is_no_time_is_refused(wrong):
     with pytest.raises(ParameterError, match="max_seconds must be a number >= 0 or None"):
         separability_table([[0], [1]], [0, 1], max_seconds=wrong)
+
+
+def test_a_table_that_was_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,kind\n0,no\n1,yes\n2,perhaps\n3,no\n")
+    table = read(path, target="kind")
+    assert str(separability_table(table)) == str(separability_table(table.X, table.y))
+    with pytest.raises(LabelError, match="requires y"):
+        separability_table(table.X)
 
 
 def test_one_class_is_no_question():

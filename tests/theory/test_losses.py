@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt import Perceptron, separability, soft_minimum
+from rosenblatt import Perceptron, read, separability, soft_minimum
 from rosenblatt.errors import (
     DataError,
     LabelError,
@@ -215,6 +215,12 @@ def test_separable_rows_have_the_hyperplane_of_the_certificate():
     assert found.solver == "certificate"
     assert bool(found.certificate.verify(X, y))
     assert "exactly: the classes are separable" in str(found)
+
+
+def test_a_table_that_was_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,kind\n0,no\n2,no\n1,yes\n3,yes\n")
+    assert soft_minimum(read(path, target="kind")).value == pytest.approx(2.0, rel=1e-8)
 
 
 def test_a_minimum_that_no_tolerance_would_see():

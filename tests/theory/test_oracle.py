@@ -372,8 +372,9 @@ def test_what_cannot_be_learned_is_left_out():
     assert table.to_dict()["rules"][0] == {
         "name": "QDA", "exact": True, "mean": None, "interval": [0, 1], "errors": [None, None]
     }  # fmt: skip
-    one_class = versus_oracle(wide, (4, 0), seeds=2, rules=["LDA"])
-    assert one_class["LDA"].errors.tolist() == [0.5, 0.5]
+    likely = GaussianPair(np.zeros(3), 1.0, np.ones(3), 2.0, 1e-9)
+    one_class = versus_oracle(likely, 4, seeds=2, rules=["LDA"])
+    assert one_class["LDA"].errors.tolist() == [1e-9, 1e-9]
 
 
 def test_bad_calls_say_what_to_do():
@@ -424,3 +425,6 @@ def test_a_comparison_needs_a_pair_and_rows():
         versus_oracle(3, (20, 20))
     with pytest.raises(ParameterError, match="at least 3 rows in all"):
         versus_oracle(GaussianPair(0.0, 1.0, 1.0, 1.0), (1, 1))
+    for empty in ((0, 3), (3, 0)):
+        with pytest.raises(ParameterError, match="at least 1 row of each class"):
+            versus_oracle(GaussianPair(0.0, 1.0, 1.0, 1.0), empty)

@@ -244,6 +244,13 @@ def cone_of_arrays(X: Matrix, sign: Any, classes: Any = (-1, 1), constant: bool 
 _SIGNS = np.array([-1, 1], dtype=np.int8)
 
 
+def rows_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y; where y is left out and X is a table that was read, those of the table."""
+    if y is None and hasattr(X, "X") and hasattr(X, "y"):
+        return X.X, X.y
+    return X, y
+
+
 def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[int] = ()) -> Cone:
     """A cone of arrays, a CSR matrix, a frame, chunks of (X, y) or a source.
 
@@ -264,8 +271,9 @@ def as_cone(X: Any, y: Any = None, fit_intercept: bool = True, keep: Sequence[in
         return cone_of_source(X, fit_intercept)
     _refuse_dask(X)
     if y is None:
-        if hasattr(X, "X") and hasattr(X, "y"):  # a table that was read
-            cone = as_cone(X.X, X.y, fit_intercept)
+        rows, labels = rows_and_labels(X, y)
+        if labels is not None:
+            cone = as_cone(rows, labels, fit_intercept)
             cone.source.feature_names = getattr(X, "feature_names", None) or None
             return cone
         if isinstance(X, Iterator):

@@ -207,6 +207,8 @@ def versus_oracle(
         raise ParameterError(f"pair must be a GaussianPair, got {type(pair).__name__}.")
     if (sum(n) if isinstance(n, tuple) else n) < 3:
         raise ParameterError(f"n must be at least 3 rows in all, got {n!r}.")
+    if isinstance(n, tuple) and min(n) < 1:
+        raise ParameterError(f"n must be at least 1 row of each class, got {n!r}.")
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence must lie between 0 and 1, got {confidence!r}.")
     chosen = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(s) for s in seeds)

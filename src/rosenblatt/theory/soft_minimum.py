@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.cone import ConeBlock
+from rosenblatt.data.cone import ConeBlock, rows_and_labels
 from rosenblatt.data.exact import Number, cancels, common_integers, exact_dot
 from rosenblatt.data.matrix import check_kept_by_floats
 from rosenblatt.errors import DataError, UndecidedError
@@ -79,15 +79,17 @@ class SoftMinimum:
         return f"<p>{escape(str(self))}</p>"
 
 
-def soft_minimum(X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True) -> SoftMinimum:
+def soft_minimum(
+    X: Any, y: npt.ArrayLike | None = None, *, fit_intercept: bool = True
+) -> SoftMinimum:
     """Minimise the sum of the soft loss over hyperplanes with a mean margin of 1.
 
     Parameters
     ----------
     X : array, frame or CSR matrix of shape (n_samples, n_features)
-        Rows of numbers.
-    y : array of shape (n_samples,)
-        Labels of two classes.
+        Rows of numbers; or a table of :func:`rosenblatt.read`.
+    y : array of shape (n_samples,), optional
+        Labels of two classes. Left out for a table that was read.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
 
@@ -107,6 +109,7 @@ def soft_minimum(X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True) -> Sof
     from rosenblatt.prove.separability import separability
     from rosenblatt.prove.separability.scaling import signed_rows
 
+    X, y = rows_and_labels(X, y)
     check_kept_by_floats(X)
     rows = two_classes(X, y)
     certificate = separability(rows.X, rows.y, fit_intercept=fit_intercept)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rosenblatt.data.cone import rows_and_labels
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import LabelError, UndecidedError
 from rosenblatt.prove.certificate import Certificate
@@ -79,16 +80,20 @@ class VerdictTable:
 
 
 def separability_table(
-    X: Any, y: npt.ArrayLike, *, fit_intercept: bool = True, max_seconds: float | None = None
+    X: Any,
+    y: npt.ArrayLike | None = None,
+    *,
+    fit_intercept: bool = True,
+    max_seconds: float | None = None,
 ) -> VerdictTable:
     """Decide for every pair of classes, and for each class against the rest, if it is separable.
 
     Parameters
     ----------
     X : array, frame or CSR matrix of shape (n_samples, n_features)
-        Rows of numbers.
-    y : array of shape (n_samples,)
-        Labels of two or more classes.
+        Rows of numbers; or a table of :func:`rosenblatt.read`.
+    y : array of shape (n_samples,), optional
+        Labels of two or more classes. Left out for a table that was read.
     fit_intercept : bool, default=True
         Hyperplanes with an offset, or through the origin.
     max_seconds : float, optional
@@ -116,7 +121,7 @@ def separability_table(
         1    separable               overlapping  overlapping
         2    separable  overlapping               overlapping
     """
-    problem = Problem.exact(X, y)
+    problem = Problem.exact(*rows_and_labels(X, y))
     if len(problem.classes) < 2:
         raise LabelError(f"there is one class, {problem.classes.tolist()[0]!r}. Add another.")
     labels, number = problem.classes.tolist(), problem.class_numbers()

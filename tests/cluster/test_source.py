@@ -14,7 +14,7 @@ import dask.array as da  # noqa: E402  # after importorskip
 import dask.dataframe as dd  # noqa: E402  # after importorskip
 import pandas as pd  # noqa: E402  # after importorskip
 
-from rosenblatt.cluster import DaskSource  # noqa: E402  # after importorskip
+from rosenblatt.cluster import DaskPerceptron, DaskSource  # noqa: E402  # after importorskip
 from rosenblatt.cluster.source import size_of  # noqa: E402  # after importorskip
 from rosenblatt.data.block import Csr  # noqa: E402  # after importorskip
 from rosenblatt.errors import (  # noqa: E402  # after importorskip
@@ -113,10 +113,21 @@ def test_categories_become_features(client: Any) -> None:
     assert shards.feature_names == ("size", "colour=blue", "colour=green", "colour=red")
     assert held(shards)[0][:3].tolist() == [[0, 0, 0, 1], [1, 1, 0, 0], [2, 0, 0, 0]]
     unknown = rows.assign(colour=rows["colour"].cat.as_unknown())
-    with pytest.raises(DataTypeError, match="categorize"):
-        DaskSource.of(unknown, rows["size"] > 9)
-    with pytest.raises(DataTypeError, match="'colour' holds"):
-        DaskSource.of(rows.astype({"colour": str}), rows["size"] > 9)
+    texts = frame.assign(colour=frame["colour"].astype(object))
+    for looked_up in (unknown, dd.from_pandas(texts, npartitions=3)):
+        read = DaskSource.of(looked_up, rows["size"] > 9)
+        assert read.feature_names == ("size", "colour=blue", "colour=red")  # those that occur
+        assert held(read)[0][:3].tolist() == [[0, 0, 1], [1, 1, 0], [2, 0, 0]]
+        clf = DaskPerceptron(max_iter=9, tol=None).fit(looked_up, rows["size"] > 9)
+        assert clf.predict(looked_up).compute().tolist() == clf.predict(rows).compute().tolist()
+    mixed = pd.DataFrame({"colour": ["red", 1.5] * 10}, dtype=object)
+    with dask.config.set({"dataframe.convert-string": False}):
+        numbers_too = dd.from_pandas(mixed, npartitions=2)
+    with pytest.raises(DataTypeError, match=r"partition 0 of 2: .*'colour' holds 1\.5, which"):
+        DaskSource.of(numbers_too, rows["size"] > 9)
+    dates = rows.assign(colour=dd.to_datetime(rows["size"]))
+    with pytest.raises(DataTypeError, match="'colour' holds datetime"):
+        DaskSource.of(dates, rows["size"] > 9)
     missing = rows.assign(size=rows["size"].where(rows["size"] != 8))
     with pytest.raises(DataError, match=r"partition 1: .*row 1, column 'size'"):
         DaskSource.of(missing, rows["size"] > 9)

@@ -1,24 +1,31 @@
 """Frames: columns of a partition to numbers, in a way that is frozen before any is read.
 
-Numbers and booleans stay as they are. A column of categories that are known becomes one feature a
+Numbers and booleans stay as they are. A column of texts or categories becomes one feature per
 category, 1 where it is that one; a missing category, or one that was not there in training, leaves
 all of them 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rosenblatt._core import FeatureIndex
+from rosenblatt.cluster.futures import PATIENCE, gathered
 from rosenblatt.data.block import as_csr
 from rosenblatt.data.matrix import as_matrix
 from rosenblatt.errors import DataError, DataTypeError
+from rosenblatt.features.feature_index import check_features
 from rosenblatt.features.frames import batch_of_frame
 from rosenblatt.features.table_features import TableFeatures
 
 
-def columns_of(X: Any) -> tuple[TableFeatures | None, tuple[str, ...]]:
+def columns_of(
+    X: Any, client: Any = None, timeout: float = PATIENCE
+) -> tuple[TableFeatures | None, tuple[str, ...]]:
     """What to do to the columns of a frame (None if they are all numbers), and names of features.
+
+    The texts of columns of texts, and categories that are not known yet, are looked up in one pass.
 
     Examples
     --------
@@ -30,31 +37,56 @@ def columns_of(X: Any) -> tuple[TableFeatures | None, tuple[str, ...]]:
     if not hasattr(X, "dtypes") or isinstance(X, list):
         return None, ()
     kinds: dict[str, str] = {}
-    categories: dict[str, list[str]] = {}
+    categories: dict[Any, Iterable[str]] = {}
     for name, dtype in X.dtypes.items():
-        if str(dtype) == "category":
-            if not getattr(X[name].cat, "known", True):
-                raise DataTypeError(
-                    f"the categories of column {name!r} are not known yet. Call X = X.categorize() "
-                    "first, which looks them up in one pass."
-                )
-            kinds[str(name)] = "category"
-            categories[str(name)] = sorted(set(map(str, dtype.categories)))
-        elif str(dtype) in ("bool", "boolean") or getattr(dtype, "kind", "O") in "iuf":
+        if str(dtype) in ("bool", "boolean") or getattr(dtype, "kind", "O") in "iuf":
             kinds[str(name)] = "number"
+            continue
+        kinds[str(name)] = "category"
+        if str(dtype) == "category" and getattr(X[name].cat, "known", True):
+            categories[name] = set(map(str, dtype.categories))
+        elif str(dtype) in ("category", "object") or str(dtype).startswith("string"):
+            categories[name] = ()  # to be looked up
         else:
             raise DataTypeError(
-                f"column {name!r} holds {dtype}, which is neither numbers nor categories. Drop it, "
-                f"or use X = X.astype({{{name!r}: 'category'}}).categorize()."
+                f"column {name!r} holds {dtype}, which is neither numbers nor texts nor "
+                f"categories. Drop it, or use X = X.astype({{{name!r}: str}})."
             )
     if not categories:
         return None, tuple(kinds)
+    if unknown := [name for name, words in categories.items() if not words]:
+        categories |= _looked_up(X[unknown], client, timeout)
     table = TableFeatures(kinds, FeatureIndex())
     for name, words in categories.items():
-        for word in words:
-            table.index.add(word, name)
+        check_features(table.index, len(set(words)), [(str(name), word) for word in words])
+        for word in sorted(words):
+            table.index.add(word, str(name))
     table.closed = True
     return table, tuple(table.feature_names)
+
+
+def _looked_up(X: Any, client: Any, timeout: float) -> dict[Any, set[str]]:
+    """The texts or categories that occur in each column of a frame."""
+    import dask
+
+    words_of = dask.delayed(_words)
+    futures = client.compute([words_of(part) for part in X.to_delayed()])
+    found = gathered(client, futures, "partition", timeout)
+    return {name: set().union(*(words[name] for words in found)) for name in X.columns}
+
+
+def _words(frame: Any) -> dict[Any, set[str]]:
+    found = {}
+    for name in frame.columns:
+        values = set(frame[name].dropna().unique())
+        others = [v for v in values if not isinstance(v, str)]
+        if others and str(frame[name].dtype) != "category":
+            raise DataTypeError(
+                f"column {name!r} holds {others[0]!r}, which is no text. Use "
+                f"X = X.astype({{{name!r}: str}}), or float."
+            )
+        found[name] = set(map(str, values))
+    return found
 
 
 def as_numbers(X: Any, columns: TableFeatures | None) -> Any:

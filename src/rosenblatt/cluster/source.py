@@ -138,7 +138,7 @@ class DaskSource(Source):
         Parameters
         ----------
         X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
-            Rows; columns of known categories become one feature per category.
+            Rows; columns of texts or categories become one feature per category.
         y : dask array or series, list of delayed blocks, or array
             Labels in the partitions of X; an array if the sizes of those are known.
         sample_weight : as y, optional
@@ -167,7 +167,7 @@ class DaskSource(Source):
         client = client_or_default(client)
         if isinstance(n_shards, bool) or not isinstance(n_shards, int | np.integer) or n_shards < 1:
             raise ParameterError(f"n_shards must be a whole number >= 1, got {n_shards!r}.")
-        columns, names = columns_of(X)
+        columns, names = columns_of(X, client, timeout)
         parts = parts_of(X, y, sample_weight)
         rows, known = _read(client, parts, columns, exact, n_shards, timeout)
         if not rows:

@@ -10,8 +10,8 @@ Every contender runs in its own process, first on 500 rows (imports), then once 
 are those of the best round; contenders take turns. Memory is the peak resident memory of the
 process.
 
-- ours: fit_file, reading, learning and writing the model; a first pass finds the kinds of raw
-  columns; it is included
+- ours: fit_file, reading, learning and writing the model; the head of the file tells the kinds of
+  raw columns
 - scikit-learn: load_svmlight_file by offset and length, or pandas.read_csv by chunks of 20,000 rows
   and a ColumnTransformer fitted on the first; then Perceptron.partial_fit
 - River: stream.iter_libsvm or iter_csv, predict_one and learn_one of linear_model.Perceptron (for

@@ -8,7 +8,7 @@ from sklearn.feature_extraction import DictVectorizer
 
 from rosenblatt._core import FeatureIndex
 from rosenblatt.data.block import Csr
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
 from rosenblatt.features.table_features import TableFeatures
 
@@ -148,7 +148,7 @@ def test_unknown_cells_of_new_rows():
 
 
 def test_bad_tables():
-    with pytest.raises(DataError, match="the kind of column 'a' is 'text'"):
+    with pytest.raises(ParameterError, match="the kind of column 'a' is 'text'"):
         TableFeatures({"a": "text"})
     with pytest.raises(DataError, match="is too long"):
         TableFeatures({"a" * 1001: "number"})

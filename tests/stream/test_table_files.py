@@ -232,8 +232,9 @@ def test_kinds_are_checked(clicks, tmp_path):
         kinds = dict.fromkeys(("age", "city", "member", "since"), "drop")
         with pytest.raises(DataError, match=r"no column of .* can be used"):
             fit_file(file, out, target="clicked", kinds=kinds)
-        with pytest.raises(DataError, match="kind of column 'age' is 'text'"):
-            fit_file(file, out, target="clicked", kinds={"age": "text"})
+        for name in ("age", "clicked"):
+            with pytest.raises(ParameterError, match=f"kind of column '{name}' is 'text'.*drop"):
+                fit_file(file, out, target="clicked", kinds={name: "text"})
         with pytest.raises(DataError, match="number"):
             read(file, target="clicked")
         with pytest.raises(DataError, match="number"):

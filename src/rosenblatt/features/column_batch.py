@@ -1,11 +1,14 @@
-"""Batches of table columns, as readers of CSV, Parquet and frames give them to encoders."""
+"""Batches of table columns and their kinds, as CSV, Parquet and frames give them to encoders."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from rosenblatt.errors import ParameterError
 
 
 class TextColumn(NamedTuple):
@@ -65,3 +68,17 @@ class ColumnBatch(NamedTuple):
     names: tuple[str, ...]
     columns: tuple[NumberColumn | TextColumn | DateColumn, ...]
     n_rows: int
+
+
+NUMBER, CATEGORY, DATE_KIND, DROP = "number", "category", "date", "drop"
+KINDS: dict[str, type] = {NUMBER: NumberColumn, CATEGORY: TextColumn, DATE_KIND: DateColumn}
+
+
+def check_kinds(kinds: Mapping[str, str], allowed: Iterable[str] = (*KINDS, DROP)) -> None:
+    """Refuse kinds of columns that do not exist."""
+    allowed = tuple(allowed)
+    for name, kind in kinds.items():
+        if kind not in allowed:
+            raise ParameterError(
+                f"the kind of column {name!r} is {kind!r}. Give one of {', '.join(allowed)}."
+            )

@@ -14,13 +14,19 @@ import numpy.typing as npt
 from rosenblatt.data.matrix import check_integers, refuse_lazy
 from rosenblatt.data.source import NUMBER
 from rosenblatt.errors import DataError, DataTypeError, ParameterError
-from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.column_batch import (
+    DROP,
+    ColumnBatch,
+    DateColumn,
+    NumberColumn,
+    TextColumn,
+    check_kinds,
+)
 from rosenblatt.features.dates import dates_of
 from rosenblatt.text import repeated, spelled
 
 Array = npt.NDArray[Any]
 Cell = float | str | None
-KINDS = ("number", "category", "date", "drop")
 
 
 def batch_of_frame(
@@ -60,15 +66,11 @@ def batch_of_frame(
     unknown = [name for name in kinds if name not in names and only is None]
     if unknown:
         raise ParameterError(f"there is no column {unknown[0]!r}; there are {names[:20]}.")
-    for name, kind in kinds.items():
-        if kind not in KINDS:
-            raise ParameterError(
-                f"the kind of column {name!r} is {kind!r}. Give one of {', '.join(KINDS)}."
-            )
+    check_kinds(kinds)
     made = {
         name: _column(name, values, kinds.get(name), missing)
         for name, (_, values) in zip(names, columns, strict=True)
-        if kinds.get(name) != "drop"
+        if kinds.get(name) != DROP
     }
     lengths = {name: len(_codes_or_values(column)) for name, column in made.items()}
     if len(set(lengths.values())) > 1:

@@ -23,7 +23,14 @@ import numpy.typing as npt
 from rosenblatt._core import FeatureIndex, assemble_rows, least_and_greatest
 from rosenblatt.data.block import Csr
 from rosenblatt.errors import DataError
-from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.column_batch import (
+    KINDS,
+    ColumnBatch,
+    DateColumn,
+    NumberColumn,
+    TextColumn,
+    check_kinds,
+)
 from rosenblatt.features.dates import DATE_PARTS, DAY, parts_of_dates
 from rosenblatt.features.feature_index import pairs_of
 from rosenblatt.text import left_table, printable
@@ -32,7 +39,6 @@ Array = npt.NDArray[Any]
 Columns = npt.NDArray[np.int32]
 Texts = tuple[str, Sequence[str], npt.NDArray[Any]]  # namespace, words, places of words in rows
 MARKS = ("=missing", "=other")
-KINDS: dict[str, type] = {"number": NumberColumn, "category": TextColumn, "date": DateColumn}
 
 
 @dataclass
@@ -60,12 +66,7 @@ class TableFeatures:
     """
 
     def __init__(self, kinds: Mapping[str, str], index: FeatureIndex | None = None) -> None:
-        wrong = [name for name, kind in kinds.items() if kind not in KINDS]
-        if wrong:
-            raise DataError(
-                f"the kind of column {wrong[0]!r} is {kinds[wrong[0]]!r}. Give one of "
-                f"{', '.join(KINDS)}."
-            )
+        check_kinds(kinds, KINDS)
         parts = {f"{n}{part}": n for n, k in kinds.items() if k == "date" for part in DATE_PARTS}
         if clash := parts.keys() & kinds.keys():
             raise DataError(f"column {min(clash)!r} is called as a part of a date. Rename it.")

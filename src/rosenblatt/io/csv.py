@@ -10,11 +10,20 @@ import numpy as np
 
 from rosenblatt._core import ParsedTable, csv_first_record, csv_records_end, parse_csv
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.column_batch import (
+    CATEGORY,
+    DATE_KIND,
+    DROP,
+    NUMBER,
+    ColumnBatch,
+    DateColumn,
+    NumberColumn,
+    TextColumn,
+)
 from rosenblatt.features.dates import DATE, dates_of
 from rosenblatt.io.bad_lines import describe
 from rosenblatt.io.byte_stream import ByteStream, TextBlock
-from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat, is_number
+from rosenblatt.io.layout import Layout, TableFormat, is_number
 from rosenblatt.io.limits import LABEL_CHARS, TABLE_COLUMNS
 from rosenblatt.io.location import Piece, suffix_of
 from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows, TextFormat

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rosenblatt.errors import DataError
+from rosenblatt.features.column_batch import DROP
 from rosenblatt.io.text_format import Format, ReadOptions
 from rosenblatt.text import repeated
-
-NUMBER, DATE_KIND, CATEGORY, DROP = "number", "date", "category", "drop"
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,19 @@ import numpy.typing as npt
 
 from rosenblatt.data.labels import LARGEST_INTEGER, as_labels
 from rosenblatt.errors import DataError, LabelError, MissingPackageError
-from rosenblatt.features.column_batch import ColumnBatch, DateColumn, NumberColumn, TextColumn
+from rosenblatt.features.column_batch import (
+    CATEGORY,
+    DATE_KIND,
+    DROP,
+    NUMBER,
+    ColumnBatch,
+    DateColumn,
+    NumberColumn,
+    TextColumn,
+)
 from rosenblatt.io.bad_lines import LISTED, BadLine
 from rosenblatt.io.byte_stream import ByteStream
-from rosenblatt.io.layout import CATEGORY, DATE_KIND, DROP, NUMBER, Layout, TableFormat
+from rosenblatt.io.layout import Layout, TableFormat
 from rosenblatt.io.limits import LABEL_CHARS, TABLE_COLUMNS
 from rosenblatt.io.location import Piece, is_url, readable
 from rosenblatt.io.text_format import Labels, Parsed, ReadOptions, Rows

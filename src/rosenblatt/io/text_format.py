@@ -13,6 +13,7 @@ from rosenblatt._core import FeatureIndex, ParsedRows, renumber_columns
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.source import LabelIndex, check_exact, label_key
 from rosenblatt.errors import LimitError, ParameterError
+from rosenblatt.features.column_batch import check_kinds
 from rosenblatt.features.feature_index import check_bits
 from rosenblatt.io.bad_lines import BadLine, describe
 from rosenblatt.io.byte_stream import (
@@ -87,6 +88,7 @@ class ReadOptions:
             value = getattr(self, key)
             if value is not None and not isinstance(value, kinds):
                 raise ParameterError(f"{key} must be {words}, got {value!r}.")
+        check_kinds(self.kinds or {})
         if not all(isinstance(mark, str) for mark in self.missing or ()):
             raise ParameterError(f"missing must be a list of texts, got {self.missing!r}.")
 

@@ -3,6 +3,7 @@
 import gzip
 import os
 from contextlib import suppress
+from dataclasses import fields
 
 import fsspec
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from rosenblatt import read
 from rosenblatt.errors import DataError, FileError
 from rosenblatt.io.file_source import open_source
-from rosenblatt.io.formats import format_of_bytes
+from rosenblatt.io.formats import FORMATS, format_of_bytes
 from rosenblatt.io.location import Fingerprint, Piece, locate, split
+from rosenblatt.io.reader import read_chunks
+from rosenblatt.io.text_format import ReadOptions
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(10, 300))
@@ -97,3 +100,12 @@ def test_what_is_a_pipe(tmp_path):
     assert Piece("-").is_pipe
     assert not Piece(str(tmp_path / "file")).is_pipe
     assert not Piece(str(tmp_path / "absent")).is_pipe
+
+
+def test_the_table_of_formats_fits_classes_options_and_documentation():
+    options = {field.name for field in fields(ReadOptions)}
+    for name, one in FORMATS.items():
+        assert one.load().name == name
+        assert set(one.settings) <= options
+        for text in (f'"{name}"', *one.suffixes):
+            assert text in read_chunks.__doc__

@@ -15,10 +15,12 @@ from rosenblatt.cluster.machine import ClusterMachine, check_mixing
 from rosenblatt.cluster.partitions import is_collection
 from rosenblatt.cluster.prediction import accuracy, answered
 from rosenblatt.cluster.source import MOST_SHARDS, DaskSource
-from rosenblatt.cluster.train import PrintEpochs, train
+from rosenblatt.cluster.train import train
 from rosenblatt.data.problem import Problem
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.estimators._base import unchanged_on_error, warn_of_max_iter
+from rosenblatt.estimators._callbacks import PrintEpochs, epoch_line
+from rosenblatt.learn.engine import Progress
 from rosenblatt.learn.multiclass import Learner, class_weights
 from rosenblatt.learn.parameters import is_number
 from rosenblatt.learn.rules import Rule, resolve
@@ -297,7 +299,7 @@ class DaskPerceptron(
             machine, held_out=held,
             asked={k: _plain(v) for k, v in params.items() if k not in FREE},
             checkpoint=self.checkpoint, resume=bool(self.resume),
-            observers=[PrintEpochs()] if self.verbose else [],
+            observers=[PrintEpochs(_epoch_line)] if self.verbose else [],
         )  # fmt: skip
         self.coef_, self.intercept_ = machine.kept()
         self.classes_, self.n_features_in_ = classes, source.n_features
@@ -389,6 +391,12 @@ class DaskPerceptron(
     def _model(self) -> LinearModel:
         names = getattr(self, "feature_names_in_", ()) if self.columns_ is None else ()
         return LinearModel(self.coef_, self.intercept_, self.classes_, tuple(map(str, names)))
+
+
+def _epoch_line(progress: Progress) -> str:
+    (group,) = progress.machines
+    machines = [m for m in group.machines.values() if m.n_epochs == progress.epoch]
+    return epoch_line(progress.epoch, machines)
 
 
 def _plain(value: Any) -> Any:

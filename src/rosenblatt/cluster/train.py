@@ -11,7 +11,6 @@ from typing import Any
 from rosenblatt.cluster.machine import AllShards, ClusterMachine, HeldOutShards
 from rosenblatt.cluster.source import DaskSource
 from rosenblatt.data.block import Block
-from rosenblatt.estimators._callbacks import epoch_line
 from rosenblatt.io.progress import Watcher
 from rosenblatt.learn import engine
 from rosenblatt.stream.checkpoint import CheckpointObserver
@@ -70,17 +69,3 @@ def _identity(machine: ClusterMachine, held_out: DaskSource | None) -> dict[str,
         "rows": [one for source in shards for one in source.map(Block.checksum)],
         "classes": list(map(str, classes)),
     }  # fmt: skip
-
-
-class PrintEpochs:
-    """Prints a line after each epoch, for `verbose`."""
-
-    def begin_epoch(self, epoch: int) -> None: ...
-
-    def after_block(self, progress: engine.Progress) -> None: ...
-
-    def end_epoch(self, progress: engine.Progress) -> bool:
-        (group,) = progress.machines
-        machines = [m for m in group.machines.values() if m.n_epochs == progress.epoch]
-        print(epoch_line(progress.epoch, machines))
-        return False

@@ -50,6 +50,21 @@ def epoch_line(epoch: int, machines: Sequence[Any]) -> str:
     )
 
 
+class PrintEpochs:
+    """Prints a line after each epoch, for `verbose`."""
+
+    def __init__(self, line: Callable[[Progress], str]) -> None:
+        self.line = line
+
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    def after_block(self, progress: Progress) -> None: ...
+
+    def end_epoch(self, progress: Progress) -> bool:
+        print(self.line(progress))
+        return False
+
+
 class EpochCallbacks:
     """Calls scikit-learn's callbacks, and prints if verbose, after every epoch.
 

@@ -17,6 +17,7 @@ from rosenblatt.data.problem import Problem
 from rosenblatt.data.source import ArraySource
 from rosenblatt.errors import NotSupportedError, ParameterError
 from rosenblatt.estimators._base import RowsMixin, unchanged_on_error, warn_of_max_iter
+from rosenblatt.estimators._callbacks import PrintEpochs
 from rosenblatt.learn.engine import Progress, run
 from rosenblatt.learn.kernel import Kernel
 from rosenblatt.learn.kernel_machine import (
@@ -299,7 +300,7 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         """Run the machine and set the fitted attributes."""
         numbers, labels = problem.class_numbers(), problem.classes.tolist()
         source = ArraySource(problem.X, numbers, labels, problem.sample_weight)
-        observers = [_PrintEpochs()] if self.verbose else []
+        observers = [PrintEpochs(_epoch_line)] if self.verbose else []
         started = time.perf_counter()
         run(source, [machine], max_iter=max_iter, observers=observers)
         seconds = time.perf_counter() - started
@@ -401,14 +402,6 @@ class KernelPerceptron(RowsMixin, ClassifierMixin, BaseEstimator):  # type: igno
         return labels
 
 
-class _PrintEpochs:
-    """Prints the mistakes of every epoch."""
-
-    def begin_epoch(self, epoch: int) -> None: ...
-
-    def after_block(self, progress: Progress) -> None: ...
-
-    def end_epoch(self, progress: Progress) -> bool:
-        (machine,) = progress.machines
-        print(f"epoch {progress.epoch}: {machine.mistakes[-1].sum()} mistakes")
-        return False
+def _epoch_line(progress: Progress) -> str:
+    (machine,) = progress.machines
+    return f"epoch {progress.epoch}: {machine.mistakes[-1].sum()} mistakes"

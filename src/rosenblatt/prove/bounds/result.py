@@ -30,6 +30,9 @@ class Bound:
 class RunBounds(TableReport):
     """What one run was allowed to do, beside what it did.
 
+    `margin` and `certificate` prove what is said of the data: both have `verify` and `to_json`.
+    What the run did is known from its trace only.
+
     Attributes
     ----------
     made : int

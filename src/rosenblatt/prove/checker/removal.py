@@ -113,7 +113,6 @@ def unproven_bound(
     witnesses: Sequence[tuple[Sequence[int], Fraction]],
     copies: Sequence[Sequence[int]],
     by_search: bool,
-    out_of_time: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """What is missing for `bound`, the witnesses (rows, share) being known to cancel."""
     if bound < 0:
@@ -139,7 +138,7 @@ def unproven_bound(
     if not by_search:
         return [f"the shares do not add up to a bound of {bound}"]
     try:
-        hit = hitting_set(sets, mass, bound - 1, CHECK_STEPS, out_of_time)
+        hit = hitting_set(sets, mass, bound - 1, CHECK_STEPS)
     except SearchLimitError:
         return [f"the search for fewer than {bound} rows was not completed"]
     return [] if hit is None else [f"fewer than {bound} rows meet every witness"]

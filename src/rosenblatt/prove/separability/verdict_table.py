@@ -18,14 +18,14 @@ from rosenblatt.prove.certificate import Certificate
 from rosenblatt.prove.certificate.explain import word
 from rosenblatt.prove.limits import Limits
 from rosenblatt.prove.separability import separability
-from rosenblatt.text import html_table, text_table
+from rosenblatt.text import TableReport, text_table
 
 SHORT = {"separable": "sep", "quasi-separable": "quasi", "overlapping": "over", "undecided": "?"}
 WIDE = 100  # columns of text; a wider table gets the short words
 
 
-@dataclass(frozen=True, eq=False)
-class VerdictTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class VerdictTable(TableReport):
     """One certificate per pair of classes, and one per class against the rest.
 
     A certificate of a pair speaks of the rows of these two classes, in their order; one against
@@ -72,11 +72,6 @@ class VerdictTable:
             return text
         legend = ", ".join(f"{s} = {long}" for long, s in SHORT.items() if long in text)
         return f"{text_table(*self.rows(short=True))}\n{legend}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(*self.rows())
 
 
 def separability_table(

@@ -49,6 +49,7 @@ from rosenblatt.prove.certificate.coefficients import (
     Coefficient,
     Coefficients,
     State,
+    items_of,
     names_of,
 )
 from rosenblatt.prove.checker.coefficients import (
@@ -147,7 +148,12 @@ def infinite_coefficients(
         signs = _Signs(cone, certificate, ranges, relations, directions, limits)
         members, bounds = signs.settled()
     facts = Facts(relations, ranges)
-    result = Coefficients.of(names, facts, certificate, spanning, members, bounds)
+    result = Coefficients(
+        items=items_of(names, facts, certificate, members, bounds),
+        certificate=certificate,
+        spanning=tuple(spanning),
+        members=tuple(members),
+    )
     if wrong := coefficient_problems(result, cone, ranges)[0]:
         raise UndecidedError(f"a proof did not verify: {'; '.join(wrong[:3])}.")
     return result

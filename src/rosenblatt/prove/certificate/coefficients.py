@@ -86,22 +86,6 @@ class Coefficients(Result, Sequence[Coefficient]):
     spanning: tuple[int, ...]
     members: tuple[tuple[float | Fraction, ...], ...]
 
-    @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        facts: Facts,
-        certificate: Certificate,
-        spanning: Sequence[int],
-        members: Sequence[tuple[Number, ...]],
-        bounds: Mapping[int, Combination],
-    ) -> Coefficients:
-        """States and reasons from what proves them."""
-        items = _items(names, facts, certificate, members, bounds)
-        return cls(
-            items=items, certificate=certificate, spanning=tuple(spanning), members=tuple(members)
-        )
-
     def __len__(self) -> int:
         return len(self.items)
 
@@ -220,7 +204,7 @@ class Coefficients(Result, Sequence[Coefficient]):
             names.append(item.name)
             if item.bound is not None:
                 bounds[j] = item.bound
-        expected = _items(names, facts, self.certificate, self.members, bounds)
+        expected = items_of(names, facts, self.certificate, self.members, bounds)
         pairs = zip(self.items, expected, strict=True)
         return [f"the reason of {a.name} is another" for a, b in pairs if a != b]
 
@@ -273,7 +257,7 @@ def names_of(rows: Cone, given: Any, intercept: bool) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _items(
+def items_of(
     names: Sequence[str],
     facts: Facts,
     certificate: Certificate,

@@ -21,7 +21,7 @@ from rosenblatt.errors import UndecidedError
 from rosenblatt.prove import checker
 from rosenblatt.prove.certificate import Separable
 from rosenblatt.prove.offenders.descent import ElasticProgram
-from rosenblatt.prove.offenders.groups import Groups
+from rosenblatt.prove.offenders.groups import Groups, some_rows
 from rosenblatt.prove.separability import separability
 from rosenblatt.prove.separability.linear_programs import CircuitProgram, vertex
 from rosenblatt.prove.separability.scaling import dense
@@ -144,7 +144,7 @@ class Finder:
         seconds = until - time.perf_counter()
         if seconds <= 0:
             return None
-        part = self.groups.part(at)
+        part = some_rows(self.groups.scaled.cone, at)
         try:
             found: Any = separability(part, fit_intercept=part.constant, max_seconds=seconds)
         except UndecidedError:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rosenblatt.data.cone import Cone, ConeBlock, cone_of_arrays
+from rosenblatt.data.cone import Cone, cone_of_arrays
 from rosenblatt.prove.separability.exact_repair import Face
 from rosenblatt.prove.separability.scaling import ScaledCone, column_sizes, signed_rows
 
@@ -49,9 +49,7 @@ class Groups:
         keys = _keys(signed_rows(everything, cone.constant))
         of_row = np.array([known.setdefault(key, len(known)) for key in keys])
         first = np.unique(of_row, return_index=True)[1]
-        heads = cone_of_arrays(
-            everything.X[first], everything.sign[first], cone.classes, cone.constant
-        )
+        heads = some_rows(cone, first)
         scaled = ScaledCone.of(heads, heads.map(column_sizes))
         Z, _ = scaled.rows(heads.whole(), np.arange(cone.n_columns))
         return cls(cone, of_row, first, np.bincount(of_row), scaled, Z)
@@ -64,11 +62,6 @@ class Groups:
         chosen = np.zeros(len(self), dtype=bool)
         chosen[list(groups)] = True
         return np.flatnonzero(chosen[self.of_row])
-
-    def part(self, groups: Array) -> Cone:
-        """The first rows of these groups."""
-        block = self.scaled.cone.take(groups)
-        return cone_of_arrays(block.X, block.sign, self.cone.classes, self.cone.constant)
 
     def face(self, groups: Array) -> Face:
         """The first rows of these groups as integers."""
@@ -84,15 +77,10 @@ class Groups:
         return [(g, h) for g, h in enumerate(opposite) if g < h]
 
 
-def without(cone: Cone, rows: Array) -> Cone:
-    """The rows of a cone in memory that stay when these go. They may be of one class."""
-    block = cone.take(np.setdiff1d(np.arange(cone.n_rows), rows))
+def some_rows(cone: Cone, at: Array) -> Cone:
+    """A cone in memory of these rows, in this order. They may be of one class."""
+    block = cone.take(at)
     return cone_of_arrays(block.X, block.sign, cone.classes, cone.constant)
-
-
-def has_both_classes(block: ConeBlock) -> bool:
-    """Whether there are rows of either sign."""
-    return len(np.unique(block.sign)) == 2
 
 
 def _keys(Z: Any) -> list[bytes]:

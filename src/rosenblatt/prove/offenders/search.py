@@ -31,7 +31,7 @@ from rosenblatt.prove.margin import max_margin
 from rosenblatt.prove.offenders import hitting_sets
 from rosenblatt.prove.offenders.cancelling_sets import CancellingSet, Finder, Hyperplane
 from rosenblatt.prove.offenders.descent import Descent
-from rosenblatt.prove.offenders.groups import Groups, has_both_classes, without
+from rosenblatt.prove.offenders.groups import Groups, some_rows
 
 Array = npt.NDArray[Any]
 Number = float | Fraction
@@ -390,8 +390,9 @@ def _best_placed(
 ) -> tuple[tuple[Number, ...], Number]:
     """The hyperplane of largest margin where that is quick, else the one that was found."""
     plain, cone = (search.best_plane.w, search.best_plane.b), search.groups.cone
-    stay = without(cone, removed)
-    if cone.n_rows * cone.n_features > SMALL or not has_both_classes(stay.whole()):
+    stay = some_rows(cone, np.setdiff1d(np.arange(cone.n_rows), removed))
+    one_class = len(np.unique(stay.whole().sign)) < 2
+    if cone.n_rows * cone.n_features > SMALL or one_class:
         return plain
     try:
         with np.errstate(all="ignore"):  # norms overflow where exact signs do not

@@ -35,6 +35,7 @@ from rosenblatt.errors import (
     NotSupportedError,
     OverflowedError,
 )
+from rosenblatt.learn.multiclass import Learner
 from rosenblatt.learn.online import OnlineLearner
 from tests.io.slow_readers import murmur3
 from tests.real_data import rows_of
@@ -847,3 +848,19 @@ def test_a_row_of_a_frame_is_a_row_by_name():
     with pytest.raises(DataError, match="name 'a' twice"):
         one.learn_one(pd.Series([1.0, 2.0], index=["a", "a"]), 1)
     assert Perceptron().learn_one(pd.Series([1.0, 2.0]), 1).n_features_in_ == 2  # no names
+
+
+def test_late_classes_make_no_machines_again(monkeypatch):
+    """What a late class costs is a pass over the weights, in the core."""
+    made, machines = [], Learner.machines
+
+    def counted(self, *args, **kwargs):
+        made.append(len(self.classes))
+        return machines(self, *args, **kwargs)
+
+    monkeypatch.setattr(Learner, "machines", counted)
+    clf = Perceptron(keep="average")
+    for k in range(20):
+        clf = clf.learn_one({"a": 1.0, f"b{k}": 1.0}, k)
+    assert made == [1]
+    assert len(clf.classes_) == 20

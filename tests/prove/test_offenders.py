@@ -326,6 +326,12 @@ def test_the_best_step_of_one_weight(groups):
     assert step == 0 or wrong(step) < wrong(0)
 
 
+def test_no_step_goes_beyond_the_range_of_floats():
+    tiny = np.array([5e-324, -5e-324, 1.0])
+    assert descent.best_step(np.array([-1.0, 1.0, 0.5]), tiny, np.ones(3)) == 0
+    assert descent.best_step(np.array([-1.0, 1.0, -0.5]), tiny, np.ones(3)) == 1.5
+
+
 def test_a_tiny_row_is_not_a_row_of_zeros():
     X = np.array([[1e300, 1e300], [1e300, -5e-324], [0, 5e-324], [-1e300, 1e300], [1e300, -1e300]])
     y = [-1, 1, 1, 1, -1]

@@ -26,6 +26,7 @@ NOTHING = 1e-9  # of the elastic optimum
 ROUNDS = 150  # programs in one descent, about
 CANDIDATES = 7  # tried out before one is taken, when there is time
 NEAR = 1.05  # times the lightest removal: up to there hyperplanes are improved
+FAR = 1e100  # how far a weight may go in one step
 PRICE = 1000.0  # how many times its mass a group counts that is declared right
 
 
@@ -193,9 +194,13 @@ def best_step(scores: Array, x: Array, mass: Array) -> float:
 
     A group is right above its threshold -score / x where x > 0, and below it where x < 0.
     """
-    if not len(x):
+    with np.errstate(over="ignore"):  # x may be tiny
+        thresholds = -scores / x
+    near = np.abs(thresholds) < FAR
+    scores, mass, thresholds = scores[near], mass[near], thresholds[near]
+    rises = x[near] > 0
+    if not len(scores):
         return 0.0
-    rises, thresholds = x > 0, -scores / x
     order = np.argsort(thresholds)
     at, change = thresholds[order], np.where(rises, -mass, mass)[order]
     wrong = mass[rises].sum() + np.concatenate([[0.0], np.cumsum(change)])

@@ -171,6 +171,7 @@ CONTENDERS = {
     ("LIBSVM", "rosenblatt"): ("train.svm", ours, {}),
     ("LIBSVM", "rosenblatt, shuffled"): ("train.svm", ours, {"shuffle": True}),
     ("VW text", "rosenblatt"): ("train.vw", ours, {}),
+    ("VW text", "rosenblatt, hashed"): ("train.vw", ours, {"bits": 18}),
     ("VW text", "Vowpal Wabbit"): ("train.vw", wabbit, {}),
     ("VW cache", "Vowpal Wabbit"): ("train.vw", wabbit, {"cache": True}),
     ("LIBSVM", "scikit-learn"): ("train.svm", sklearn_libsvm, {}),

@@ -23,6 +23,7 @@ from rosenblatt.prove.checker.signs import Plane
 Array = npt.NDArray[Any]
 PIECE = 1 << 16
 SAMPLE = 2_000  # rows of each block that tell how large its columns are
+ENTRIES_TOGETHER = 1_024
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +93,22 @@ def scores(block: ConeBlock, w: Array) -> Array:
 def column_sizes(block: ConeBlock) -> tuple[Array, Array]:
     """The largest |entry| of every column, and the usual one of a sample."""
     X = block.X
-    top = np.maximum(flat(X.max(axis=0)), -flat(X.min(axis=0)))
+    top = np.maximum(_of_columns(np.maximum, X), -_of_columns(np.minimum, X))
     sizes = abs(X[:SAMPLE].astype(np.float64))
     with np.errstate(all="ignore"):
         usual = flat((sizes / 1024).sum(axis=0)) / np.maximum(flat((sizes != 0).sum(axis=0)), 1)
     return top, np.where(np.isfinite(usual), usual * 1024, 0.0)
+
+
+def _of_columns(extreme: np.ufunc, X: Any) -> Array:
+    """The maximum or minimum of every column; rows are taken side by side, which is faster."""
+    rows, columns = X.shape
+    together = ENTRIES_TOGETHER // max(columns, 1)
+    if sp.issparse(X) or not X.flags.c_contiguous or not columns or not 1 < together <= rows:
+        return flat(X.max(axis=0) if extreme is np.maximum else X.min(axis=0))
+    side_by_side = X[: rows - rows % together].reshape(-1, together * columns)
+    found = extreme.reduce(side_by_side, axis=0).reshape(together, columns)
+    return flat(extreme.reduce(np.vstack([found, X[rows - rows % together :]]), axis=0))
 
 
 def unit(Z: Any) -> tuple[Any, Array]:

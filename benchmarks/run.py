@@ -55,9 +55,9 @@ class Script:
         command = [sys.executable, str(ROOT / "benchmarks" / self.file), *options]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         print(done.stdout)
-        self.write(done.stdout, pages, before)
-        if done.returncode:
+        if done.returncode:  # the tables of the last run stay
             raise RuntimeError(f"{self.file} ended with code {done.returncode}")
+        self.write(done.stdout, pages, before)
 
     def write(self, output: str, pages: Path, load_before: float) -> None:
         """Write each table into its section; the last one of a page gets the conditions."""

@@ -22,8 +22,8 @@
 namespace rosenblatt {
 
 class FeatureIndex {
-    // Tells a feature by its column.
-    auto is(int32_t space, std::string_view word) const {
+    // Whether a column is that of this feature (above its uses, because its type is deduced).
+    auto matches(int32_t space, std::string_view word) const {
         return [this, space, word](int32_t number) {
             const auto column = static_cast<size_t>(number);
             return space_of_[column] == space && name(column) == word;
@@ -53,7 +53,7 @@ class FeatureIndex {
         if (hash_bits_ > 0) return hashed(space, name);
         const int32_t number = spaces_.find(space);
         if (number < 0) return UNKNOWN;
-        return columns_.find(tag_of(space, name), is(number, name));
+        return columns_.find(tag_of(space, name), matches(number, name));
     }
 
     // The column of a feature, a new one if it has none yet. Beyond the limit on their number there
@@ -74,7 +74,7 @@ class FeatureIndex {
                 columns[k] = static_cast<int32_t>(hashed(space, other.name(k)));
                 continue;
             }
-            if (k + AHEAD < columns.size()) columns_.expect(tags[k + AHEAD]);
+            if (k + AHEAD < columns.size()) columns_.prefetch_slot(tags[k + AHEAD]);
             int32_t& number = spaces[static_cast<size_t>(other.space_of_[k])];
             if (number < 0) number = spaces_.find(space);
             columns[k] = static_cast<int32_t>(add(tags[k], number, space, other.name(k), false));
@@ -89,7 +89,7 @@ class FeatureIndex {
             // What was added later than a feature never lies before it on its path: an empty slot
             // in its place breaks no path.
             const uint32_t tag = tag_of(space(last), name(last));
-            columns_.slot(tag, is(space_of_[last], name(last))).number = -1;
+            columns_.slot(tag, matches(space_of_[last], name(last))).number = -1;
             ends_.pop_back();
             space_of_.pop_back();
             names_.resize(last == 0 ? 0 : ends_[last - 1]);
@@ -181,7 +181,7 @@ class FeatureIndex {
         return number;
     }
 
-    // Equal in all indices.
+    // The tag does not depend on the index, so `add_all` can reuse it.
     static uint32_t tag_of(std::string_view space, std::string_view name) {
         return HashedNumbers::tag_of(name, space.empty() ? 0 : seeded_hash(space));
     }
@@ -190,7 +190,7 @@ class FeatureIndex {
     int64_t add(uint32_t tag, int32_t number, std::string_view space, std::string_view name,
                 bool reserved) {
         if (number >= 0) {
-            const int32_t column = columns_.find(tag, is(number, name));
+            const int32_t column = columns_.find(tag, matches(number, name));
             if (column >= 0) return column;
         }
         const auto size = static_cast<int64_t>(ends_.size());
@@ -199,7 +199,7 @@ class FeatureIndex {
         if (!valid(name) || (number < 0 && !valid(space))) return NOT_UTF8;
         columns_.make_room(ends_.size());
         if (number < 0) number = spaces_.code(space);
-        columns_.slot(tag, is(number, name)) = {static_cast<int32_t>(size), tag};
+        columns_.slot(tag, matches(number, name)) = {static_cast<int32_t>(size), tag};
         names_.append(name);
         ends_.push_back(names_.size());
         space_of_.push_back(number);

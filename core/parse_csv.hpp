@@ -52,9 +52,10 @@ class MissingValues {
         for (const std::string& mark : marks)
             if (!mark.empty()) begins_[static_cast<unsigned char>(mark[0])] = true;
     }
-    bool contain(std::string_view text) const {
+    bool contains(std::string_view text) const {
         if (text.empty()) return true;
-        if (!begins_[static_cast<unsigned char>(text.front())]) return false;  // as most do
+        // most cells end here
+        if (!begins_[static_cast<unsigned char>(text.front())]) return false;
         text = without_blanks(text);
         return text.empty() || std::find(marks_.begin(), marks_.end(), text) != marks_.end();
     }
@@ -77,7 +78,7 @@ struct CsvCell {
     const char* after;  // at the delimiter or line end, or the end of the text
     bool quoted = false;
     bool escaped = false;      // holds two quotes for one
-    bool ascii = false;        // surely
+    bool ascii = false;        // known to be ASCII; false: not known
     bool reached_end = false;  // the text ended first: more of it might change this
     LineError error = LineError::none;
     const char* at = nullptr;  // of the error
@@ -89,13 +90,13 @@ inline bool at_line_end(const char* p, const char* end) {
     return p == end || *p == '\n' || (*p == '\r' && p + 1 < end && p[1] == '\n');
 }
 
-// Bytes of a word that are 0, by their high bits; those above the lowest one may be wrong.
+// Sets the high bit of every zero byte; only the lowest set bit is reliable.
 inline uint64_t zero_bytes(uint64_t word) {
     return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
 }
 
-// The first delimiter, line end or quote in [p, end), or a place shortly before it. `high` gets a bit
-// of the bytes that were looked at, which tells whether one of them is not ASCII.
+// The first delimiter, line end or quote in [p, end), or a place shortly before it. `high` becomes
+// nonzero unless all bytes before the result are known to be ASCII.
 inline const char* skip_plain_bytes(const char* p, const char* end, char delimiter,
                                     uint64_t& high) {
     constexpr uint64_t ones = 0x0101010101010101;
@@ -328,10 +329,10 @@ class CsvParser {
                 if (kind == CellKind::label) {
                     if (cell.text().size() > options_.max_label_bytes)
                         return refuse(record, {LineError::label_too_long, p, cell_number});
-                    if (missing_labels_.contain(cell.text()))
+                    if (missing_labels_.contains(cell.text()))
                         return refuse(record, {LineError::missing_label, p, cell_number});
                 }
-                const bool missing = kind == CellKind::text && missing_.contain(cell.text());
+                const bool missing = kind == CellKind::text && missing_.contains(cell.text());
                 texts_.push_back({cell.text(), -1, cell.escaped, missing});
             }
             p = cell.after;
@@ -386,7 +387,7 @@ class CsvParser {
             return large ? LineError::out_of_range : LineError::not_a_number;
         }
         value = std::numeric_limits<double>::quiet_NaN();
-        if (!missing_.contain(cell.text()))
+        if (!missing_.contains(cell.text()))
             texts_.push_back({cell.text(), static_cast<int64_t>(column), cell.escaped, false});
         return LineError::none;
     }

@@ -48,7 +48,7 @@ inline size_t seeded_hash(std::string_view word, uint64_t start = 0) {
     return static_cast<size_t>(h ^ h >> 31);
 }
 
-// Numbers of texts by 32 bits of their hashes, in an open-addressing table.
+// An open-addressing table from 32-bit hashes of texts to their numbers.
 class HashedNumbers {
   public:
     struct Slot {
@@ -61,20 +61,21 @@ class HashedNumbers {
         return static_cast<uint32_t>(h ^ h >> 32);
     }
 
-    // The slot of the number with this tag that is_it(number), or the empty one where it would go.
-    template <class IsIt>
-    Slot& slot(uint32_t tag, IsIt is_it) {
-        return slots_[place(tag, is_it)];
+    // The slot of the number with this tag for which matches(number) holds, or the empty one where
+    // it would go.
+    template <class Matches>
+    Slot& slot(uint32_t tag, Matches matches) {
+        return slots_[place(tag, matches)];
     }
 
-    // The number with this tag that is_it(number), -1 if there is none.
-    template <class IsIt>
-    int32_t find(uint32_t tag, IsIt is_it) const {
-        return slots_.empty() ? -1 : slots_[place(tag, is_it)].number;
+    // The number with this tag for which matches(number) holds, -1 if there is none.
+    template <class Matches>
+    int32_t find(uint32_t tag, Matches matches) const {
+        return slots_.empty() ? -1 : slots_[place(tag, matches)].number;
     }
 
-    // Have room for one more than `size` numbers. They are placed anew in their order, so no number
-    // lies before a lower one on the path of that one.
+    // Have room for one more than `size` numbers. Rehashing inserts in ascending order, so no number
+    // sits before a lower one on that one's path.
     void make_room(size_t size) {
         if (2 * (size + 1) <= slots_.size()) return;
         const std::vector<uint32_t> tags = tags_of(size);
@@ -92,14 +93,16 @@ class HashedNumbers {
     }
 
     // Ask for the memory of a slot that is needed soon.
-    void expect(uint32_t tag) const { prefetch(slots_.data() + (tag & (slots_.size() - 1))); }
+    void prefetch_slot(uint32_t tag) const {
+        if (!slots_.empty()) prefetch(slots_.data() + (tag & (slots_.size() - 1)));
+    }
 
   private:
-    template <class IsIt>
-    size_t place(uint32_t tag, IsIt is_it) const {
+    template <class Matches>
+    size_t place(uint32_t tag, Matches matches) const {
         const size_t mask = slots_.size() - 1;
         size_t k = tag & mask;
-        while (slots_[k].number >= 0 && !(slots_[k].tag == tag && is_it(slots_[k].number)))
+        while (slots_[k].number >= 0 && !(slots_[k].tag == tag && matches(slots_[k].number)))
             k = (k + 1) & mask;
         return k;
     }
@@ -109,8 +112,8 @@ class HashedNumbers {
 
 // Distinct words, numbered in the order in which they came.
 class WordTable {
-    // Tells a word by its number.
-    auto is(std::string_view word) const {
+    // Whether a number is that of this word (above its uses, because its type is deduced).
+    auto matches(std::string_view word) const {
         return
             [this, word](int32_t number) { return (*this)[static_cast<size_t>(number)] == word; };
     }
@@ -120,7 +123,7 @@ class WordTable {
     int32_t code(std::string_view word) {
         numbers_.make_room(size());
         const uint32_t tag = HashedNumbers::tag_of(word);
-        HashedNumbers::Slot& slot = numbers_.slot(tag, is(word));
+        HashedNumbers::Slot& slot = numbers_.slot(tag, matches(word));
         if (slot.number < 0) {
             slot = {static_cast<int32_t>(size()), tag};
             text_.append(word);
@@ -130,7 +133,7 @@ class WordTable {
     }
     // The number of a word, -1 if it has none.
     int32_t find(std::string_view word) const {
-        return numbers_.find(HashedNumbers::tag_of(word), is(word));
+        return numbers_.find(HashedNumbers::tag_of(word), matches(word));
     }
     size_t size() const { return ends_.size(); }
     std::string_view operator[](size_t k) const {

@@ -81,6 +81,9 @@ void test_random_features() {
     compare(index, expected);
     compare(FeatureIndex(index), expected);
     compare(reloaded(index.arrays(), 20), expected);
+    FeatureIndex merged(0, FeatureIndex::MOST, 20);
+    merged.add_all(index);
+    compare(merged, expected);
 }
 
 // Arrays with a few numbers changed are refused, or make an index that is whole.

@@ -148,8 +148,9 @@ void widen(std::vector<double>& values, int64_t before, int64_t after) {
     values.swap(wide);
 }
 
-// A machine that continues the run in other arrays, of as many features or more. A sign of -1: it
-// has the classes exchanged. The log of updates and the tally begin anew.
+// A copy of a machine that goes on in other arrays, which hold its weights and have as many features
+// or more. A sign of -1: the two classes have changed sides, so what the run remembers is negated.
+// The log of updates and the tally start empty; a pending cancel is not copied.
 MachineObject* moved(const MachineObject& self, Table w, Numbers b, std::optional<Table> u,
                      std::optional<Numbers> ub, std::optional<Table> variance, bool direct,
                      int32_t positive, double sign, std::vector<double> class_weight) {
@@ -157,6 +158,10 @@ MachineObject* moved(const MachineObject& self, Table w, Numbers b, std::optiona
     check_arrays(self.machine.rule, w, b, u, ub, variance, direct);
     const int64_t before = self.machine.planes.d, d = int64_t(w.shape(1));
     check(d >= before, "the new arrays have fewer features.");
+    check(!self.machine.use_pocket && !std::holds_alternative<MinOver>(self.machine.rule),
+          "a machine with a pocket or with MinOver cannot go on in other arrays.");
+    check(!self.machine.use_tally || !self.machine.in_epoch,
+          "a machine that tallies rows cannot go on in other arrays within an epoch.");
     std::unique_ptr<MachineObject> out(new MachineObject(self.machine));
     Machine& m = out->machine;
     set_arrays(*out, w, b, u, ub, variance, direct);
@@ -181,6 +186,7 @@ MachineObject* moved(const MachineObject& self, Table w, Numbers b, std::optiona
         per_feature(batch->sum);
         if (sign < 0.0) batch->sum_b = -batch->sum_b;
     }
+    check_sizes(m);
     return out.release();
 }
 
@@ -355,12 +361,15 @@ void bind_machine(nb::module_& m) {
              nb::arg("ub").noconvert().none() = nb::none(),
              nb::arg("variance").noconvert().none() = nb::none(), nb::arg("direct"),
              nb::arg("positive"), nb::arg("sign"), nb::arg("class_weight"),
-             "A machine that continues the run in other arrays, with as many features or more.")
+             "A copy of this machine that goes on in other arrays, which hold its weights and have "
+             "as\n"
+             "many features or more. A sign of -1: the two classes have changed sides.")
         .def("log", log_of, "The updates that were noted: row, amount, visit, w, b, count.")
         .def("totals", totals_of, "Mistakes, updates, loss and norm of every epoch.")
         .def("get_state", get_state, nb::arg("order") = true,
-             "What a run needs to continue, besides the arrays of weights; within an epoch, the\n"
-             "order of visits is as long as the rows.")
+             "What a run needs to continue, besides the arrays of weights. order=False leaves out "
+             "the\n"
+             "order of visits, one entry per row; set_state does not accept such a state.")
         .def("set_state", set_state, nb::arg("state"), "Continue from what get_state returned.")
         .def_prop_ro("position", [](const MachineObject& s) { return s.machine.position; })
         .def_prop_ro("n_epochs", [](const MachineObject& s) { return s.machine.epochs.size(); })

@@ -31,6 +31,8 @@ class Turn {
     std::atomic<bool>& in_use_;
 };
 
+// Arrays that are indexed later must have the sizes of this machine.
+void check_sizes(const Machine& m);
 nb::dict get_state(MachineObject& self, bool order);
 void set_state(MachineObject& self, nb::dict state);
 

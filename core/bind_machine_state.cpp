@@ -49,10 +49,6 @@ struct is_vector : std::false_type {};
 template <class T>
 struct is_vector<std::vector<T>> : std::true_type {};
 
-}  // namespace
-
-namespace {
-
 nb::dict saved(MachineObject& self, bool order = true) {
     nb::dict out;
     fields(self.machine, [&](const char* name, auto& field) {
@@ -76,7 +72,8 @@ void check_size(size_t size, size_t wanted, const char* name) {
             (std::string(name) + " has a size that does not fit the machine.").c_str());
 }
 
-// Arrays that are indexed later must have the sizes of this machine.
+}  // namespace
+
 void check_sizes(const Machine& m) {
     const size_t n = size_t(m.planes.n), d = size_t(m.planes.d);
     check_size(m.stop.saved_w.size(), n * d, "saved_w");
@@ -101,6 +98,8 @@ void check_sizes(const Machine& m) {
     if (m.order.kind == OrderKind::in_order && !m.order.index.empty())
         throw nb::value_error("order was given to a machine that visits rows in order.");
 }
+
+namespace {
 
 // MinOver computes its Gram matrix again.
 void restore(const Machine& m, MinOver& rule) {

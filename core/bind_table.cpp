@@ -1,12 +1,10 @@
 // Rows of tables for Python: features of columns put together, and standardization.
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <memory>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bind_feature_index.hpp"
@@ -20,23 +18,24 @@ using Moments = Array<double, nb::ndim<1>>;
 // a column of a table, which may be one of an array of rows
 template <class T>
 using Strided = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::device::cpu>;
-using Cells = std::variant<Strided<int32_t>, Strided<double>>;
+// float64 numbers or int32 places; no other type is converted to one of them
+using Cells = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 
 // Features of a column: numbers, or places of words, and the columns of these words.
 class Part {
   public:
     Part(const Cells& cells, const Places& columns)
         : columns_(columns.data()), n_columns_(static_cast<uint32_t>(columns.size())) {
-        if (const auto* const numbers = std::get_if<Strided<double>>(&cells)) {
-            numbers_ = numbers->data();
-            step_ = numbers->stride(0);
+        step_ = cells.stride(0);
+        if (cells.dtype() == nb::dtype<double>()) {
+            numbers_ = static_cast<const double*>(cells.data());
             fits_ = columns.size() == 1 && columns_[0] >= 0;
-        } else {
-            const auto& places = std::get<Strided<int32_t>>(cells);
-            places_ = places.data();
-            step_ = places.stride(0);
-            for (size_t i = 0; i < places.size(); ++i)
+        } else if (cells.dtype() == nb::dtype<int32_t>()) {
+            places_ = static_cast<const int32_t*>(cells.data());
+            for (size_t i = 0; i < cells.size(); ++i)
                 fits_ = fits_ && places_[int64_t(i) * step_] < int64_t(n_columns_);
+        } else {
+            throw nb::type_error("cells are float64 numbers or int32 places.");
         }
     }
     bool fits() const { return fits_; }
@@ -60,7 +59,8 @@ class Part {
     bool fits_ = true;
 };
 
-// Sort the entries of a row, and add up those of one column, which hashing makes. How many are left.
+// Sorts the entries of a row and adds up those of the same column, which hashing causes. Returns how
+// many are left.
 size_t settle_row(int32_t* columns, double* values, size_t n) {
     sort_by_column(columns, values, n);
     size_t last = 0;
@@ -86,14 +86,17 @@ nb::ndarray<nb::numpy, T> first_values(std::unique_ptr<T[]> held, size_t size, s
 nb::tuple assemble_rows(int64_t n, const std::vector<std::pair<Cells, Places>>& given) {
     std::vector<Part> parts;
     for (const auto& [cells, columns] : given) {
-        const auto size = std::visit([](const auto& array) { return array.size(); }, cells);
         parts.emplace_back(cells, columns);
-        if (int64_t(size) != n || !parts.back().fits())
-            throw nb::value_error("cells need one entry per row, and words one column.");
+        if (int64_t(cells.size()) != n || !parts.back().fits())
+            throw nb::value_error(
+                "every part needs one cell per row; numbers need exactly one column, and places "
+                "must be below the number of words.");
     }
+    if (n < 0) throw nb::value_error("n_rows is negative.");
     const size_t room = size_t(n) * parts.size();
     if (room > size_t(FeatureIndex::MOST))
-        throw nb::value_error("a block may hold at most 2**31 - 2 entries.");
+        throw nb::value_error(
+            "a block may have at most 2**31 - 2 cells. Give fewer rows at a time.");
     auto ends = std::make_unique_for_overwrite<int32_t[]>(size_t(n) + 1);
     auto columns = std::make_unique_for_overwrite<int32_t[]>(room);
     auto values = std::make_unique_for_overwrite<double[]>(room);
@@ -149,7 +152,8 @@ int64_t standardize_csr(Places indptr, Places indices, Array<double, nb::ndim<1>
     if (!fits) throw nb::value_error("the rows are not CSR rows with these columns.");
     nb::gil_scoped_release released;
     const auto first = size_t(indptr.data()[std::clamp<int64_t>(first_new, 0, int64_t(n) - 1)]);
-    for (size_t k = first; k < size; ++k) entries.data()[indices.data()[k]] += 1.0;
+    const auto last = size_t(indptr.data()[n - 1]);
+    for (size_t k = first; k < last; ++k) entries.data()[indices.data()[k]] += 1.0;
     return standardize(values.data(), indptr.data(), indices.data(), int64_t(n) - 1, 0,
                        place.data(), first_new, {count.data(), mean.data(), squares.data()});
 }
@@ -179,17 +183,18 @@ void bind_table(nb::module_& m) {
     m.def("least_and_greatest", least_and_greatest, nb::arg("values"),
           nb::sig("def least_and_greatest(values: numpy.typing.NDArray[numpy.float64]) -> "
                   "tuple[float, float]"),
-          "Of the numbers that are not NaN; infinity and -infinity if there are none.");
-    m.def(
-        "standardize_csr", standardize_csr, nb::arg("indptr"), nb::arg("indices"),
-        nb::arg("values").noconvert(), nb::arg("place"), nb::arg("first_new"),
-        nb::arg("count").noconvert(), nb::arg("mean").noconvert(), nb::arg("squares").noconvert(),
-        nb::arg("entries").noconvert(),
-        "Standardize columns of rows in place, with means and deviations that run, and count the\n"
-        "entries of each column; a row that is not finite then, or -1.");
+          "The least and the greatest number, NaN aside; (inf, -inf) if there is none.");
+    m.def("standardize_csr", standardize_csr, nb::arg("indptr"), nb::arg("indices"),
+          nb::arg("values").noconvert(), nb::arg("place"), nb::arg("first_new"),
+          nb::arg("count").noconvert(), nb::arg("mean").noconvert(), nb::arg("squares").noconvert(),
+          nb::arg("entries").noconvert(),
+          "Standardize the rows in place with running means and deviations. Rows from `first_new` "
+          "on\n"
+          "are counted, and their entries of each column too, in `entries`. Returns the first row\n"
+          "that is not finite then, or -1.");
     m.def("standardize_dense", standardize_dense, nb::arg("values").noconvert(), nb::arg("place"),
           nb::arg("first_new"), nb::arg("count").noconvert(), nb::arg("mean").noconvert(),
-          nb::arg("squares").noconvert(), "The same for dense rows, whose entries are all there.");
+          nb::arg("squares").noconvert(), "The same for dense rows, without counts of entries.");
 }
 
 }  // namespace rosenblatt

@@ -42,7 +42,7 @@ struct Batch {
 
 using AnyRule = std::variant<Additive, Adaptive, Scaled, Alma, Batch, MinOver>;
 
-// A flag that another thread may set. It does not go along with a copy.
+// A flag that another thread may set. A copy starts unset.
 struct Flag : std::atomic<bool> {
     Flag() : std::atomic<bool>(false) {}
     Flag(const Flag&) : Flag() {}

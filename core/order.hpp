@@ -38,13 +38,13 @@ struct Order {
             index.swap(spare());
     }
 
-    // The memory of an earlier order of this thread. On a cluster machines are made for each epoch,
-    // and pages that are fresh from the system cost up to a third of its time.
+    // Memory of an order that was destroyed on this thread, for the next one. A cluster makes new
+    // machines in every epoch; memory fresh from the system took up to a third of an epoch.
     static std::vector<int64_t>& spare() {
         thread_local std::vector<int64_t> memory;
         return memory;
     }
-    static constexpr size_t MOST_SPARE = size_t{1} << 22;
+    static constexpr size_t MOST_SPARE = size_t{1} << 22;  // 32 MiB, kept until the thread ends
 
     void arrange(int64_t n) {
         if (kind == OrderKind::in_order) return;

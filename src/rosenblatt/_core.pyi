@@ -159,7 +159,8 @@ class Machine:
 
     def moved(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], *, u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, ub: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, variance: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu')] | None = None, direct: bool, positive: int, sign: float, class_weight: Sequence[float]) -> Machine:
         """
-        A machine that continues the run in other arrays, with as many features or more.
+        A copy of this machine that goes on in other arrays, which hold its weights and have as
+        many features or more. A sign of -1: the two classes have changed sides.
         """
 
     def log(self) -> dict:
@@ -170,8 +171,8 @@ class Machine:
 
     def get_state(self, order: bool = True) -> dict:
         """
-        What a run needs to continue, besides the arrays of weights; within an epoch, the
-        order of visits is as long as the rows.
+        What a run needs to continue, besides the arrays of weights. order=False leaves out the
+        order of visits, one entry per row; set_state does not accept such a state.
         """
 
     def set_state(self, state: dict) -> None:
@@ -547,17 +548,18 @@ def assemble_rows(n_rows: int, parts: Sequence[tuple[numpy.typing.NDArray[numpy.
 
 def least_and_greatest(values: numpy.typing.NDArray[numpy.float64]) -> tuple[float, float]:
     """
-    Of the numbers that are not NaN; infinity and -infinity if there are none.
+    The least and the greatest number, NaN aside; (inf, -inf) if there is none.
     """
 
 def standardize_csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], entries: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
     """
-    Standardize columns of rows in place, with means and deviations that run, and count the
-    entries of each column; a row that is not finite then, or -1.
+    Standardize the rows in place with running means and deviations. Rows from `first_new` on
+    are counted, and their entries of each column too, in `entries`. Returns the first row
+    that is not finite then, or -1.
     """
 
 def standardize_dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], place: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_new: int, count: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
-    """The same for dense rows, whose entries are all there."""
+    """The same for dense rows, without counts of entries."""
 
 class GramBlock:
     """Rows of a kernel perceptron in visiting order."""

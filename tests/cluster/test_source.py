@@ -120,6 +120,11 @@ def test_categories_become_features(client: Any) -> None:
         assert held(read)[0][:3].tolist() == [[0, 0, 1], [1, 1, 0], [2, 0, 0]]
         clf = DaskPerceptron(max_iter=9, tol=None).fit(looked_up, rows["size"] > 9)
         assert clf.predict(looked_up).compute().tolist() == clf.predict(rows).compute().tolist()
+    for spelling in (str, "object", "string", "string[pyarrow]"):
+        with dask.config.set({"dataframe.convert-string": False}):
+            texts = dd.from_pandas(frame.dropna().astype({"colour": spelling}), npartitions=2)
+        read = DaskSource.of(texts, texts["size"] > 9)
+        assert read.feature_names == ("size", "colour=blue", "colour=red")
     mixed = pd.DataFrame({"colour": ["red", 1.5] * 10}, dtype=object)
     with dask.config.set({"dataframe.convert-string": False}):
         numbers_too = dd.from_pandas(mixed, npartitions=2)
@@ -131,6 +136,22 @@ def test_categories_become_features(client: Any) -> None:
     missing = rows.assign(size=rows["size"].where(rows["size"] != 8))
     with pytest.raises(DataError, match=r"partition 1: .*row 1, column 'size'"):
         DaskSource.of(missing, rows["size"] > 9)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [([True, False], ("c=false", "c=true")), ([2.0, 0.5], ("c=0.5", "c=2")), ([], ())],
+)
+def test_categories_that_are_no_texts(client: Any, values: list[Any], names: Any) -> None:
+    given = values * 6 if values else [None] * 12
+    frame = pd.DataFrame({"size": np.arange(12.0), "c": pd.Categorical(given, values)})
+    rows = dd.from_pandas(frame, npartitions=3)
+    for looked_up in (rows, rows.assign(c=rows["c"].cat.as_unknown())):
+        read = DaskSource.of(looked_up, rows["size"] > 5)
+        assert read.feature_names == ("size", *names)
+        spelled = [f"c={value:g}" if value in (2, 0.5) else f"c={value}".lower() for value in given]
+        expected = [[value == name for name in names] for value in spelled]
+        assert held(read)[0][:, 1:].tolist() == expected
 
 
 def _broken(block: Any) -> Any:

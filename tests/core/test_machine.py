@@ -95,6 +95,21 @@ RULES = {
 }
 
 
+def test_a_machine_that_remembers_rows_does_not_go_on_in_other_arrays():
+    X, y = np.eye(3), np.arange(3, dtype=np.int32)
+    given = {"direct": False, "positive": 1, "sign": 1.0, "class_weight": []}
+    for one in (
+        machine(2, pocket=True),
+        _core.Machine(RULES["minover"](), np.zeros((1, 2)), np.zeros(1)),
+    ):
+        with pytest.raises(ValueError, match="cannot go on in other arrays"):
+            one.moved(np.zeros((1, 3)), np.zeros(1), **given)
+    counting = _core.Machine(additive(), np.zeros((3, 3)), np.zeros(3), direct=True, tally=True)
+    counting.visit(_core.Block(_core.Rows(X), y), 1)
+    with pytest.raises(ValueError, match="within an epoch"):
+        counting.moved(np.zeros((3, 4)), np.zeros(3), **given | {"direct": True})
+
+
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("shape", [(0, 3), (5, 0), (0, 0)])
 def test_no_rows_or_no_features(rule, shape):

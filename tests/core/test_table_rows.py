@@ -63,6 +63,14 @@ def test_parts_that_do_not_fit_are_refused(part):
         assemble_rows(3, [part])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
+def test_cells_of_other_types_are_not_converted(dtype):
+    with pytest.raises(TypeError, match="float64 numbers or int32 places"):
+        assemble_rows(3, [(np.ones(3, dtype), np.zeros(1, np.int32))])
+    with pytest.raises(ValueError, match="negative"):
+        assemble_rows(-1, [])
+
+
 def test_least_and_greatest_leave_out_nan():
     values = np.array([[np.nan, 1.0], [2.0, 5.0], [-3.0, np.nan]])
     assert least_and_greatest(values[:, 0]) == (-3.0, 2.0)

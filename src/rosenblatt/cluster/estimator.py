@@ -232,8 +232,8 @@ class DaskPerceptron(
         Parameters
         ----------
         X : dask array (dense blocks, scipy CSR), dask frame, delayed blocks, or DaskSource
-            Columns of texts or categories become one feature per category. A DaskSource was read
-            before and brings its labels and weights.
+            Each text or category of a column becomes one feature. A DaskSource was read before and
+            brings its labels and weights.
         y : dask array or series, list of delayed blocks, or array
             Labels in the partitions of X; an array if the sizes of those are known.
         sample_weight : as y, optional

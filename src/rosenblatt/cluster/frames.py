@@ -1,4 +1,4 @@
-"""Frames: columns of a partition to numbers, in a way that is frozen before any is read.
+"""Frames: how the columns of partitions become numbers, decided before rows are encoded.
 
 Numbers and booleans stay as they are. A column of texts or categories becomes one feature per
 category, 1 where it is that one; a missing category, or one that was not there in training, leaves
@@ -7,7 +7,6 @@ all of them 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from rosenblatt._core import FeatureIndex
@@ -21,7 +20,7 @@ from rosenblatt.features.table_features import TableFeatures
 
 
 def columns_of(
-    X: Any, client: Any = None, timeout: float = PATIENCE
+    X: Any, client: Any, timeout: float = PATIENCE
 ) -> tuple[TableFeatures | None, tuple[str, ...]]:
     """What to do to the columns of a frame (None if they are all numbers), and names of features.
 
@@ -31,35 +30,38 @@ def columns_of(
     --------
     >>> import pandas as pd
     >>> colour = pd.Categorical(["red"], categories=["red", "blue"])
-    >>> columns_of(pd.DataFrame({"size": [1.0], "colour": colour}))[1]
+    >>> columns_of(pd.DataFrame({"size": [1.0], "colour": colour}), client=None)[1]
     ('size', 'colour=blue', 'colour=red')
     """
     if not hasattr(X, "dtypes") or isinstance(X, list):
         return None, ()
+    from pandas.api.types import is_string_dtype
+
     kinds: dict[str, str] = {}
-    categories: dict[Any, Iterable[str]] = {}
+    words: dict[Any, set[str]] = {}
+    unknown = []
     for name, dtype in X.dtypes.items():
         if str(dtype) in ("bool", "boolean") or getattr(dtype, "kind", "O") in "iuf":
             kinds[str(name)] = "number"
             continue
         kinds[str(name)] = "category"
         if str(dtype) == "category" and getattr(X[name].cat, "known", True):
-            categories[name] = set(map(str, dtype.categories))
-        elif str(dtype) in ("category", "object") or str(dtype).startswith("string"):
-            categories[name] = ()  # to be looked up
+            words[name] = _spelled(name, dtype.categories)
+        elif str(dtype) == "category" or is_string_dtype(dtype):
+            unknown.append(name)
         else:
             raise DataTypeError(
-                f"column {name!r} holds {dtype}, which is neither numbers nor texts nor "
-                f"categories. Drop it, or use X = X.astype({{{name!r}: str}})."
+                f"column {name!r} holds {dtype}, not numbers, texts or categories. Drop it, or "
+                f"use X = X.astype({{{name!r}: str}})."
             )
-    if not categories:
+    if unknown:
+        words |= _looked_up(X[unknown], client, timeout)
+    if not words:
         return None, tuple(kinds)
-    if unknown := [name for name, words in categories.items() if not words]:
-        categories |= _looked_up(X[unknown], client, timeout)
     table = TableFeatures(kinds, FeatureIndex())
-    for name, words in categories.items():
-        check_features(table.index, len(set(words)), [(str(name), word) for word in words])
-        for word in sorted(words):
+    for name in (name for name in X.columns if name in words):
+        check_features(table.index, len(words[name]), [(str(name), word) for word in words[name]])
+        for word in sorted(words[name]):
             table.index.add(word, str(name))
     table.closed = True
     return table, tuple(table.feature_names)
@@ -78,15 +80,21 @@ def _looked_up(X: Any, client: Any, timeout: float) -> dict[Any, set[str]]:
 def _words(frame: Any) -> dict[Any, set[str]]:
     found = {}
     for name in frame.columns:
-        values = set(frame[name].dropna().unique())
+        values = frame[name].dropna().unique()
         others = [v for v in values if not isinstance(v, str)]
         if others and str(frame[name].dtype) != "category":
             raise DataTypeError(
-                f"column {name!r} holds {others[0]!r}, which is no text. Use "
-                f"X = X.astype({{{name!r}: str}}), or float."
+                f"column {name!r} holds {others[0]!r}, which is not text. Convert the column: "
+                f"X.astype({{{name!r}: str}}), or float if all are numbers."
             )
-        found[name] = set(map(str, values))
+        found[name] = _spelled(name, values)
     return found
+
+
+def _spelled(name: Any, values: Any) -> set[str]:
+    """Categories as rows are encoded: `True` is "true", and 1.0 is "1"."""
+    column: Any = batch_of_frame({name: list(values)}, {str(name): "category"}).columns[0]
+    return set(column.words)
 
 
 def as_numbers(X: Any, columns: TableFeatures | None) -> Any:

@@ -60,7 +60,7 @@ class DaskSource(Source):
     timeout : float, default=60
         Seconds without any worker before work is given up.
     columns : TableFeatures or None
-        What was done to columns of categories.
+        How columns of texts and categories were encoded; None if there are none.
     feature_names : sequence of str
         Names of the columns, if they have some.
 
@@ -109,7 +109,7 @@ class DaskSource(Source):
         self.labels = LabelIndex(classes, closed=True)
         self.columns = columns
         self.feature_names = tuple(feature_names) or None
-        self._last: list[Any] = []  # work for the last question
+        self._held: list[Any] = []  # futures of the last question, kept until the next
         self.passes = 0
         totals = self.map(_totals, len(classes))
         self.passes = self.n_taken = 0
@@ -138,7 +138,7 @@ class DaskSource(Source):
         Parameters
         ----------
         X : dask array (dense blocks or scipy CSR), dask frame, or list of delayed blocks
-            Rows; columns of texts or categories become one feature per category.
+            Rows; each text or category of a column becomes one feature.
         y : dask array or series, list of delayed blocks, or array
             Labels in the partitions of X; an array if the sizes of those are known.
         sample_weight : as y, optional
@@ -199,6 +199,7 @@ class DaskSource(Source):
         """
         part = copy.copy(self)
         part.__dict__.pop("_taken", None)
+        part._held = []
         part.futures = tuple(self.futures[k] for k in which)
         part.sizes = tuple(self.sizes[k] for k in which)
         part.class_rows, part.class_weights = (
@@ -250,7 +251,7 @@ class DaskSource(Source):
         while len(level) > 1 or level is leaves:
             groups = [level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN)]
             level = self._submitted(combine, groups)
-            self._last += level
+            self._held += level
         try:
             return gathered(self.client, level, "sum", self.timeout)[0]
         except RosenblattError:
@@ -279,10 +280,10 @@ class DaskSource(Source):
             # again if the worker that has it dies. Dask warns of large tasks
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
                 (question,) = self._submitted(_same, [question])
-        # only now is what the question before made released: Dask sends what is released together
-        # with what comes next, 10 ms later
-        self._last = self._submitted(_answer, [question] * len(self), self.futures, *own)
-        return list(self._last)
+        # the futures of the question before are dropped only here: Dask would otherwise send their
+        # release together with the next message, 10 ms later
+        self._held = self._submitted(_answer, [question] * len(self), self.futures, *own)
+        return list(self._held)
 
     def _submitted(self, function: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
         if self.client.status != "running":

@@ -492,6 +492,11 @@ def test_large_columns_follow_the_others(rows):
     same(again.learn_many(rows, y), loop(Perceptron(), small + small, y + y))
 
 
+def test_a_learner_without_rows_can_be_pickled():
+    online = Perceptron()._online_learner()
+    assert pickle.loads(pickle.dumps(online)).learner is None
+
+
 def test_a_large_column_takes_little_memory(interruptible):
     """It would be 16 GB for each array of weights."""
     program = """
@@ -850,7 +855,7 @@ def test_a_row_of_a_frame_is_a_row_by_name():
     assert Perceptron().learn_one(pd.Series([1.0, 2.0]), 1).n_features_in_ == 2  # no names
 
 
-def test_late_classes_make_no_machines_again(monkeypatch):
+def test_a_late_class_does_not_rebuild_the_machines(monkeypatch):
     """What a late class costs is a pass over the weights, in the core."""
     made, machines = [], Learner.machines
 

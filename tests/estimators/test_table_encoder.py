@@ -103,7 +103,7 @@ def test_in_a_pipeline_and_hashed():
             {"kinds": {"a": "num"}},
             pd.DataFrame({"a": [1]}),
             ParameterError,
-            "is 'num'. Give one of",
+            "unknown kind 'num'. Use one of",
         ),
         ({"hash_bits": 31}, pd.DataFrame({"a": [1]}), ParameterError, "from 1 to 30"),
         ({"hash_bits": 2.0}, pd.DataFrame({"a": [1]}), ParameterError, "whole number"),

@@ -148,7 +148,7 @@ def test_unknown_cells_of_new_rows():
 
 
 def test_bad_tables():
-    with pytest.raises(ParameterError, match="the kind of column 'a' is 'text'"):
+    with pytest.raises(ParameterError, match="column 'a' has the unknown kind 'text'"):
         TableFeatures({"a": "text"})
     with pytest.raises(DataError, match="is too long"):
         TableFeatures({"a" * 1001: "number"})

@@ -233,7 +233,8 @@ def test_kinds_are_checked(clicks, tmp_path):
         with pytest.raises(DataError, match=r"no column of .* can be used"):
             fit_file(file, out, target="clicked", kinds=kinds)
         for name in ("age", "clicked"):
-            with pytest.raises(ParameterError, match=f"kind of column '{name}' is 'text'.*drop"):
+            said = f"column '{name}' has the unknown kind 'text'.*drop"
+            with pytest.raises(ParameterError, match=said):
                 fit_file(file, out, target="clicked", kinds={name: "text"})
         with pytest.raises(DataError, match="number"):
             read(file, target="clicked")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -230,8 +231,10 @@ def compare_file(
     """
     if not (is_whole(max_rows) and max_rows >= 1):
         raise ParameterError(f"max_rows must be a whole number from 1, got {max_rows!r}.")
-    names = {field.name for field in fields(ReadOptions)} - {"progress"}
+    names = {field.name for field in fields(ReadOptions)} - {"progress", "optional_label"}
     reading = {name: settings.pop(name) for name in sorted(names & settings.keys())}
+    own = signature(compare).parameters.keys() - {"X", "y", "sample_weight"}
+    _check_names("compare_file", settings.keys() - own)
     remarks: list[str] = []
     source, has_texts = _source(file, reading, remarks.append)
     block, has_more = _first_rows(source, max_rows)
@@ -274,8 +277,8 @@ def _source(
         return open_table(file, ReadOptions.of(reading), None, say)
     if reading:
         raise ParameterError(
-            f"{min(reading)} is for reading a file, got it with rows that are read already. Leave "
-            "it out."
+            f"{min(reading)} is a setting for reading files, but these rows have been read "
+            "already. Leave it out."
         )
     if isinstance(file, FileChunks):
         source = file.source(LabelIndex())
@@ -419,13 +422,7 @@ def _choices(
     rules: Any, keeps: Any, max_iter: Any, n_rows: int, settings: dict[str, Any], seed: int
 ) -> tuple[list[Trial], list[Refusal]]:
     """What is to be tried, without results; and what is left out or not supported."""
-    own = {"rule", "keep", "max_iter", "tol", "n_jobs", "random_state", "shuffle"}
-    invalid = set(settings) - (set(Perceptron().get_params(deep=False)) - own)
-    if invalid:
-        raise ParameterError(
-            f"compare cannot hand on {sorted(invalid)}: it sets rule, keep, max_iter, tol, "
-            "shuffle, n_jobs and random_state itself, and Perceptron must have the others."
-        )
+    _check_names("compare", settings)
     many: list[Any] = [max_iter] if isinstance(max_iter, (int, np.integer)) else list(max_iter)
     keeps = [keeps] if isinstance(keeps, str) else list(keeps)
     named = [rules] if isinstance(rules, (str, Rule)) else rules
@@ -445,6 +442,18 @@ def _choices(
         except NotSupportedError as e:
             refused.append(Refusal(several[0].name, keep, str(e)))
     return trials, refused
+
+
+def _check_names(function: str, settings: Iterable[str]) -> None:
+    """Refuse what a comparison sets itself, and what Perceptron does not have."""
+    own = {"rule", "keep", "max_iter", "tol", "n_jobs", "random_state", "shuffle"}
+    unknown = set(settings) - (Perceptron().get_params(deep=False).keys() - own)
+    if unknown:
+        raise ParameterError(
+            f"{function} has no setting {', '.join(map(repr, sorted(unknown)))}. Use those in "
+            "its documentation, or parameters of Perceptron except tol, rule and keep (for these "
+            "there are rules and keeps)."
+        )
 
 
 def _check(**params: Any) -> None:

@@ -98,8 +98,8 @@ class OnlineMixin:
         ----------
         x : dict, Series, array, or sparse row
             Features are named by text or numbered from 0, and may appear at any time; those that a
-            row leaves out are 0. The text index of a Series (a row of a frame) names its features.
-            All rows of a model are of one kind. See docs/how-to/online.md.
+            row leaves out are 0. A Series whose index is text, such as a row of a frame, is read by
+            name. All rows of a model are of one kind. See docs/how-to/online.md.
         y : label
             Classes may appear at any time.
 

@@ -80,5 +80,5 @@ def check_kinds(kinds: Mapping[str, str], allowed: Iterable[str] = (*KINDS, DROP
     for name, kind in kinds.items():
         if kind not in allowed:
             raise ParameterError(
-                f"the kind of column {name!r} is {kind!r}. Give one of {', '.join(allowed)}."
+                f"column {name!r} has the unknown kind {kind!r}. Use one of {', '.join(allowed)}."
             )

@@ -14,7 +14,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FileFormat(NamedTuple):
-    """By what files of a format are recognized, what reads them, and its settings.
+    """How files of a format are recognized, which class reads them, and their settings.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class FileFormat(NamedTuple):
     line : bytes
         A regular expression; a line that it matches tells the format.
     cut_line : bytes
-        Another one, for a line that is cut or malformed, if no line tells a format.
+        The same for a line that is cut off or malformed; tried only if no whole line matches.
     is_lines : bool
         Whether a file can be cut at any line, for several workers.
     """

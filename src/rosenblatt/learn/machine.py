@@ -200,6 +200,7 @@ class Machine:
         """A machine that continues this run in hyperplane `plane` of another state.
 
         `state` may have more features. A sign of -1: its hyperplane has the classes exchanged.
+        `class_weight` has a number per class; None: all 1, not those of this machine.
         """
         moved = copy.copy(self)
         moved.state, moved.plane, moved.positive = state, plane, positive

@@ -229,9 +229,10 @@ class Learner:
         settings: TrainingSettings,
         class_weight: Array | None = None,
     ) -> dict[int, Machine]:
-        """The machines that go on when hyperplane k was hyperplane planes[k][0] before.
+        """Machines of the present hyperplanes, moved from those before.
 
-        The direct rule goes on from any hyperplane that is not new; its machine counts for all.
+        Hyperplane k was planes[k][0], and planes[k][1] is its sign. The direct rule's one machine
+        is moved from the first hyperplane that is not new.
         """
         n, made = len(self.classes), {}
         for k, positive in self.planes().items():
@@ -242,7 +243,7 @@ class Learner:
             origin, sign = next(p for p in planes[k:] if p[0] >= 0)
             table = class_weight_table(class_weight, positive, n, self.together)
             settings.check_weights(np.array(table))
-            made[k] = machines[origin if origin in machines else 0].moved_to(
+            made[k] = machines[origin].moved_to(
                 self.state, None if self.together else k, positive, sign, n_classes=n,
                 class_weight=table,
             )  # fmt: skip

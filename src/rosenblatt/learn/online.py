@@ -28,6 +28,7 @@ from rosenblatt.features.row_encoder import (
     as_row,
     sparse_width,
 )
+from rosenblatt.learn.machine import Machine
 from rosenblatt.learn.multiclass import Learner, Planes, weights_of
 from rosenblatt.learn.run_context import RunContext
 from rosenblatt.learn.settings import TrainingSettings
@@ -57,7 +58,7 @@ class OnlineLearner:
     n_rows, n_mistakes : int
         Rows so far, and those whose answer was wrong before they were learned from.
     saved : list of dict
-        What the machines keep besides the state, where they were pickled.
+        Set for pickling: the state of each machine in the core.
     paused : bool
         Whether parameters are read again before the next row.
     shown : (coef, intercept) or None
@@ -78,6 +79,7 @@ class OnlineLearner:
 
     def __post_init__(self) -> None:
         self.settings = replace(self.settings, order="order", cycle=False)
+        self.machines: dict[int, Machine] = {}
         if self.learner is not None:
             self.learner.state.dtype = np.dtype(np.float64)
             self._connect()
@@ -85,7 +87,8 @@ class OnlineLearner:
     def _connect(self, planes: Planes | None = None) -> None:
         """Make the machines, and the model in the core that reads rows for them.
 
-        `planes` are the hyperplanes of the machines there are, from which these go on.
+        `planes`: for each hyperplane, the earlier one from which it goes on, and its sign; None:
+        begin new machines.
         """
         learner = self.learner
         assert learner is not None
@@ -248,7 +251,7 @@ class OnlineLearner:
     def _admit(self, labels: Array) -> Planes | None:
         """Make room for a class; a late one goes on from the spare hyperplane.
 
-        Returns the hyperplanes from which those there are now go on; None: there was none before.
+        Returns where each hyperplane comes from; None if there were no machines before.
         """
         if self.learner is None:
             self.learner = Learner.begin(

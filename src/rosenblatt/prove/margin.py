@@ -49,7 +49,8 @@ Array = npt.NDArray[Any]
 Number = float | Fraction
 EASY_ROWS, EASY_STEPS = 40, 3  # what is finished in rationals though floats would do
 SMALL = 100  # columns up to which the rationals are tried before `separability` is asked
-PER_READING = 150  # rows of each class, and a fourth of the columns, that a reading adds
+# rows of each class that a reading adds, besides a quarter of the number of columns
+PER_READING = 150
 NOTHING = 1e-15  # a square, relative to the largest, that floats cannot tell from 0
 BALANCE = 1e3  # how much more two sums of weights must agree than sum to 1
 EXACT_ROWS = 400  # of a rational system that is tried
@@ -198,7 +199,9 @@ class _Search:
         return time.time() > self.limits.deadline
 
     def by_floats(self) -> None:
-        """Alternate: the smallest point over the working set, and a reading of all rows."""
+        """Start at the difference of the class means, then alternate between reading all rows and
+        solving over the working set.
+        """
         p, square = np.zeros(self.cone.n_columns), math.inf
         p[: self.cone.n_features] = self.means[0] - self.means[1]
         while not self._late:
@@ -314,8 +317,10 @@ class _Search:
 
 
 def _summary(block: ConeBlock) -> tuple[int, list[int], list[int], list[Array]]:
-    """Of a block: the exponent e of its largest entry; and for each class, +1 first,
-    its first row or -1, how many rows it has, and the sum of their x_i times 2^-e.
+    """The exponent e of the largest entry of a block, and what it has of each class.
+
+    For each class (+1 first): its first row (-1: none), its number of rows, and the sum of its x_i
+    times 2^-e.
     """
     top = max(float(block.X.max()), -float(block.X.min()))
     exponent = max(math.frexp(top)[1], -1000)

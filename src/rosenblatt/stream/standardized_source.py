@@ -104,7 +104,10 @@ class Standardizer:
         return dict(zip(self.table.number_names, self.mean.tolist(), strict=True))
 
     def deviations(self, n_features: int) -> Array:
-        """The deviation of each feature in the rows that were seen; p (1 - p) for categories."""
+        """The deviation of each feature in the rows that were seen.
+
+        sqrt(p (1 - p)) for a category that a share p of the rows has.
+        """
         self._widen(n_features)
         share = np.minimum(self.entries / max(1, self.n_seen), 1.0)
         found = np.sqrt(share * (1.0 - share))

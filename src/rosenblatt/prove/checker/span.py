@@ -39,7 +39,8 @@ class Span:
     alive : which columns are not zero in all of them
     vectors : integer vectors over these columns, the offset last, orthogonal to just the span; the
         first entry of each is of a column that no other has
-    basis : which of the rows form a basis of the span; None: not known, for want of vectors
+    basis : which of the rows form a basis of the span; None if no vectors were needed, as the
+        rank is as large as it can be
     """
 
     alive: Mask

@@ -3,7 +3,7 @@
 The elastic program says how far each group is from being right. The one furthest away is taken
 out, the program solved again, until nothing is wrong [Chinneck 1996]; then every group taken out
 that fits in again is put back. Hyperplanes on the way that err little are improved one weight at
-a time, each set to where the fewest groups are wrong. To get out of a local minimum some of the
+a time, each set to where the least mass is wrong. To get out of a local minimum some of the
 groups taken out are declared right, at any price, and it starts over from there. All of it in
 floats: proposals.
 """
@@ -23,9 +23,10 @@ from rosenblatt.prove.separability.linear_programs import Program
 Array = npt.NDArray[Any]
 ALL = 30_000  # groups that are all in the program from the start
 NOTHING = 1e-9  # of the elastic optimum
+ROOM = 1e-9  # least gap between thresholds in which a step may end
 ROUNDS = 150  # programs in one descent, about
 CANDIDATES = 7  # tried out before one is taken, when there is time
-NEAR = 1.05  # times the lightest removal: up to there hyperplanes are improved
+NEAR = 1.05  # hyperplanes wrong about at most this many times the least mass so far are improved
 FAR = 1e100  # how far a weight may go in one step
 PRICE = 1000.0  # how many times its mass a group counts that is declared right
 
@@ -190,7 +191,7 @@ class Descent:
 
 
 def best_step(scores: Array, x: Array, mass: Array) -> float:
-    """The t for which the mass with scores + t x <= 0 is least; 0 where no t is better than that.
+    """The t for which the mass with scores + t x <= 0 is least; 0 if no t beats t = 0.
 
     A group is right above its threshold -score / x where x > 0, and below it where x < 0.
     """
@@ -205,7 +206,7 @@ def best_step(scores: Array, x: Array, mass: Array) -> float:
     at, change = thresholds[order], np.where(rises, -mass, mass)[order]
     wrong = mass[rises].sum() + np.concatenate([[0.0], np.cumsum(change)])
     ends = np.concatenate([at[:1] - 1.0, (at[1:] + at[:-1]) / 2, at[-1:] + 1.0])
-    wrong[1:-1][at[1:] - at[:-1] <= NOTHING] = np.inf  # no room between them
+    wrong[1:-1][at[1:] - at[:-1] <= ROOM] = np.inf  # no room between them
     k = int(np.argmin(wrong))
     return float(ends[k]) if wrong[k] < mass[scores <= 0].sum() else 0.0
 

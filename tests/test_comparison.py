@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from typer.testing import CliRunner
 
 from rosenblatt import Margin, Perceptron, RosenblattError, compare, compare_file, read_chunks
@@ -423,6 +423,10 @@ def test_columns_that_are_not_numbers_become_features(tmp_path, suffix):
     assert "made by StandardScaler" in " ".join(found.remarks)
     raw = compare_file(path, target="kind", rules=PLAIN, cv=3, scale=False)
     assert "made by" not in " ".join(raw.remarks)
+    own = compare_file(path, target="kind", rules=PLAIN, cv=3, before=MaxAbsScaler())
+    assert "made by MaxAbsScaler" in " ".join(own.remarks)
+    with pytest.raises(ParameterError, match="Give one of them"):
+        compare_file(path, target="kind", scale=True, before=MaxAbsScaler())
     dropped = {"target": "kind", "kinds": {"size": "drop"}}
     assert compare_file(path, **dropped, rules=PLAIN, cv=3).n_features == 3
     told = run("compare", path, "--target", "kind", "--rule", "perceptron", "--column", "size=drop")

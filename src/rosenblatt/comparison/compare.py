@@ -203,7 +203,8 @@ def compare_file(
         Largest number of rows to read, from the start. A remark says so if there are more.
     scale : bool or None, default=None
         Whether to divide every column by its standard deviation in each fold, after centering it
-        if the rows are dense. None: only for tables with columns that are not numbers.
+        if the rows are dense. None: only for tables with columns that are not numbers, and only
+        without `before`.
     **settings : Any
         Parameters of :func:`compare`; settings of :func:`rosenblatt.read_chunks` except `progress`;
         `kinds` of columns as for :func:`fit_file`.
@@ -235,6 +236,9 @@ def compare_file(
     reading = {name: settings.pop(name) for name in sorted(names & settings.keys())}
     own = signature(compare).parameters.keys() - {"X", "y", "sample_weight"}
     _check_names("compare_file", settings.keys() - own)
+    prepared = settings.get("before") is not None
+    if scale and prepared:
+        raise ParameterError("scale=True and before= both prepare columns. Give one of them.")
     remarks: list[str] = []
     source, has_texts = _source(file, reading, remarks.append)
     block, has_more = _first_rows(source, max_rows)
@@ -247,7 +251,7 @@ def compare_file(
         place, n_skipped = source.place, source.skipped.count
         remarks += [] if source.format.encoder is None else source.format.encoder.remarks()
     X = X.to_scipy() if isinstance(X, Csr) else X
-    if has_texts if scale is None else scale:
+    if (has_texts and not prepared) if scale is None else scale:
         settings["before"] = StandardScaler(with_mean=not sp.issparse(X))
     if has_more:
         remarks.append(f"These are the first {max_rows:,} rows of {place}; there are more.")
